@@ -1,0 +1,41 @@
+//! How the program ends when something is wrong: kinds, hints and exit codes.
+
+use std::fmt;
+
+/// Exit code of a run that worked.
+pub const EXIT_OK: u8 = 0;
+/// Exit code of a run that failed for good.
+pub const EXIT_FAILURE: u8 = 1;
+/// Exit code of a wrong command line, as clap's.
+pub const EXIT_USAGE: u8 = 2;
+/// Exit code of a run that may work if it is tried again (`EX_TEMPFAIL`), as upstream's print mode.
+pub const EXIT_RETRYABLE: u8 = 75;
+
+/// An error for a person: what happened, where, and what to do next.
+///
+/// Attach one to an [`anyhow::Error`] chain with [`hint`] or make one with [`user`]; `cli` prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserError {
+    /// What happened and where.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n{hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// An error with advice.
+#[must_use]
+pub fn user(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(UserError { message: message.into(), hint: Some(hint.into()) })
+}

@@ -1,0 +1,25 @@
+//! kimi-tui: the Kimi CLI agent with a full-screen terminal interface.
+//!
+//! Every front end holds the same door, the [`wire`]: the engine speaks typed events and requests,
+//! a front end sends commands back. `docs/architecture.md` has the map and who may use whom.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr,
+        missing_docs
+    )
+)]
+
+pub mod config;
+pub mod error;
+pub mod files;
+pub mod llm;
+pub mod message;
+pub mod paths;
+pub mod tools;
+pub mod wire;

@@ -1,0 +1,135 @@
+//! What a tool is, and what it may ask of the session it runs in.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
+use crate::wire::OutputStream;
+
+/// A tool. Holds no session state: that is behind [`ToolServices`].
+pub trait Tool: Send + Sync {
+    /// The name the agent's file and the model use.
+    fn name(&self) -> &'static str;
+
+    /// Other names it answers to: the Python program's.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What it does, for the model.
+    fn description(&self) -> String;
+
+    /// JSON Schema of its parameters.
+    fn parameters(&self) -> Value;
+
+    /// Runs it. Failures are results too: `ToolReturn { is_error: true, .. }`. Dropping the future
+    /// stops the tool and everything it started.
+    fn call<'a>(&'a self, arguments: Value, context: &'a ToolContext) -> BoxFuture<'a, ToolReturn>;
+}
+
+/// Where and for whom a call runs.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The folder relative paths start from; absolute, canonical.
+    pub work_dir: PathBuf,
+    /// Further folders of the workspace; absolute, canonical.
+    pub added_dirs: Vec<PathBuf>,
+    /// The call's id.
+    pub call_id: String,
+    /// The name it was called by, which approvals and results carry.
+    pub called_as: String,
+    /// Set when the turn is cancelled. Blocking work looks at it; async work is simply dropped.
+    pub cancelled: CancellationToken,
+    /// The session.
+    pub services: Arc<dyn ToolServices>,
+}
+
+/// What a tool may ask of its session.
+pub trait ToolServices: Send + Sync {
+    /// Asks for permission; waits as long as it takes.
+    fn approve<'a>(&'a self, context: &'a ToolContext, ask: ApprovalAsk)
+    -> BoxFuture<'a, Approval>;
+
+    /// Shows output of a running call.
+    fn live_output(&self, context: &ToolContext, output: LiveOutput<'_>);
+
+    /// The todo list.
+    fn todos(&self) -> Vec<TodoItem>;
+
+    /// Replaces the todo list.
+    ///
+    /// # Errors
+    /// When it cannot be stored, with a reason for the model.
+    fn set_todos(&self, todos: Vec<TodoItem>) -> Result<(), String>;
+
+    /// Leaves a D-Mail to be sent when the step is over.
+    ///
+    /// # Errors
+    /// When it cannot be sent, with a reason for the model.
+    fn send_dmail(&self, mail: DMail) -> Result<(), String>;
+}
+
+/// What is asked before something is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovalAsk {
+    /// The action's name: `run command`, `edit file`, `edit file outside of working directory`.
+    pub action: String,
+    /// One line about it.
+    pub description: String,
+    /// Blocks that show what would be done.
+    pub display: Vec<DisplayBlock>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// Yes.
+    Approved,
+    /// No; `feedback` says what to do instead, and may be empty. The tool returns at once with
+    /// [`Approval::rejection`].
+    Rejected {
+        /// What the person said.
+        feedback: String,
+    },
+}
+
+impl Approval {
+    /// The result a tool returns when it was not allowed to run (`kimi-cli` `soul/approval.py`).
+    #[must_use]
+    pub fn rejection(feedback: &str) -> ToolReturn {
+        if feedback.is_empty() {
+            ToolReturn::error(
+                "The tool call is rejected by the user. \
+                 Stop what you are doing and wait for the user to tell you how to proceed.",
+                "Rejected by user",
+            )
+        } else {
+            ToolReturn::error(
+                format!("The tool call is rejected by the user. User feedback: {feedback}"),
+                format!("Rejected: {feedback}"),
+            )
+        }
+    }
+}
+
+/// A piece of a running tool's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveOutput<'a> {
+    /// Where it came from.
+    pub stream: OutputStream,
+    /// The text, not sanitised.
+    pub text: &'a str,
+}
+
+/// A message to the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DMail {
+    /// What to tell.
+    pub message: String,
+    /// When to: the context goes back to what it was before this checkpoint.
+    pub checkpoint: CheckpointId,
+}

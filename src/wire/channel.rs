@@ -1,0 +1,227 @@
+//! The door inside one process: a [`Hub`] on the engine's side, a [`Door`] on each front end's.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+use super::record::Recorder;
+use super::{Command, Event, Extension, Request};
+use crate::message::SessionId;
+
+/// What a front end hears.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DoorMessage {
+    /// News.
+    Event(Event),
+    /// A question; to be answered with `Command::Respond`.
+    Request(Request),
+    /// The answer to `Command::Prompt`: the engine is idle again.
+    PromptDone(PromptOutcome),
+    /// A command could not be carried out, with the reason in words for a person.
+    Refused(String),
+    /// Facts about the session changed: its title, its model, yolo.
+    Info(Arc<SessionInfo>),
+}
+
+/// How a prompt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptOutcome {
+    /// The model has finished.
+    Finished,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// The limit of steps was reached.
+    MaxStepsReached {
+        /// How many steps were taken.
+        steps: u64,
+    },
+    /// No model is configured.
+    ModelNotSet,
+    /// The model cannot take what was sent.
+    NotSupported {
+        /// What it lacks.
+        capability: String,
+        /// Which model.
+        model: String,
+    },
+    /// The provider failed for good.
+    ProviderFailed {
+        /// What happened and what to do, for a person.
+        message: String,
+        /// Would the same request have a chance later?
+        retryable: bool,
+    },
+    /// Something else failed: the disk, the program.
+    Failed {
+        /// What happened and what to do, for a person.
+        message: String,
+    },
+}
+
+/// A slash command the engine knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlashCommand {
+    /// Without the slash.
+    pub name: String,
+    /// One line.
+    pub description: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+}
+
+/// Facts about the session behind a door.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: Option<SessionId>,
+    /// Its title.
+    pub title: String,
+    /// Where the agent works.
+    pub work_dir: PathBuf,
+    /// Where the session's files are.
+    pub session_dir: PathBuf,
+    /// The agent's name.
+    pub agent: String,
+    /// The model's name for a person; none when none is configured.
+    pub model: Option<String>,
+    /// Is it the built-in demo model?
+    pub is_demo: bool,
+    /// Size of the context window, in tokens.
+    pub max_context_tokens: u64,
+    /// The fraction of the window at which the context is compacted, 0 to 1.
+    pub compaction_at: f64,
+    /// Are all actions approved unasked?
+    pub yolo: bool,
+    /// Was there a conversation to go on with?
+    pub is_resumed: bool,
+    /// Can the front end send `Command::Revert`?
+    pub can_revert: bool,
+    /// The slash commands the engine knows.
+    pub slash_commands: Vec<SlashCommand>,
+    /// What a person should know about how the session was opened, damaged records for instance.
+    pub warnings: Vec<String>,
+}
+
+/// The engine is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the engine has ended")]
+pub struct DoorClosed;
+
+/// A front end's side of the wire. Dropping it ends nothing; `Command::Shutdown` does.
+#[derive(Debug)]
+pub struct Door {
+    /// Facts about the session as it was opened; later ones come as [`DoorMessage::Info`].
+    pub info: Arc<SessionInfo>,
+    /// Commands to the engine.
+    pub commands: CommandSender,
+    /// What the engine says.
+    pub messages: UnboundedReceiver<DoorMessage>,
+}
+
+/// Sends commands to the engine; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CommandSender(UnboundedSender<Command>);
+
+impl CommandSender {
+    /// A sender and the engine's end of it.
+    #[must_use]
+    pub fn channel() -> (Self, UnboundedReceiver<Command>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+
+    /// Sends `command`.
+    ///
+    /// # Errors
+    /// When the engine has ended.
+    pub fn send(&self, command: Command) -> Result<(), DoorClosed> {
+        self.0.send(command).map_err(|_| DoorClosed)
+    }
+}
+
+/// The engine's side of the wire: tells every subscriber, and records what lasts.
+#[derive(Debug, Clone)]
+pub struct Hub(Arc<Mutex<HubState>>);
+
+#[derive(Debug)]
+struct HubState {
+    subscribers: Vec<Subscriber>,
+    recorder: Option<Recorder>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    messages: UnboundedSender<DoorMessage>,
+    wants_extensions: bool,
+}
+
+impl Hub {
+    /// A hub that records with `recorder`, or not at all.
+    #[must_use]
+    pub fn new(recorder: Option<Recorder>) -> Self {
+        Self(Arc::new(Mutex::new(HubState { subscribers: Vec::new(), recorder })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HubState> {
+        // A panic while telling somebody something leaves nothing half done in here.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a listener. Only one that `wants_extensions` hears news beyond protocol 1.10.
+    #[must_use]
+    pub fn subscribe(&self, wants_extensions: bool) -> UnboundedReceiver<DoorMessage> {
+        let (messages, receiver) = mpsc::unbounded_channel();
+        self.lock().subscribers.push(Subscriber { messages, wants_extensions });
+        receiver
+    }
+
+    /// Records an event and tells everybody.
+    pub fn event(&self, event: Event) {
+        let mut state = self.lock();
+        let failure = state.recorder.as_mut().and_then(|recorder| recorder.record(&event).err());
+        state.tell(&DoorMessage::Event(event));
+        if let Some(error) = failure {
+            // Said once: a full disk would otherwise fill the screen too.
+            state.recorder = None;
+            state.tell(&DoorMessage::Refused(format!(
+                "This session's history is no longer recorded: {error}. \
+                 The conversation goes on; free some space and reopen the session."
+            )));
+        }
+    }
+
+    /// Tells an event beyond protocol 1.10.
+    pub fn extension(&self, extension: Extension) {
+        self.event(Event::Extension(extension));
+    }
+
+    /// Asks everybody. Requests are not recorded (`kimi-facts` B.5).
+    pub fn request(&self, request: Request) {
+        self.lock().tell(&DoorMessage::Request(request));
+    }
+
+    /// Tells everybody something that is neither event nor request.
+    pub fn tell(&self, message: DoorMessage) {
+        self.lock().tell(&message);
+    }
+
+    /// Writes what the recorder still holds back.
+    pub fn flush(&self) {
+        if let Some(recorder) = self.lock().recorder.as_mut()
+            && let Err(error) = recorder.flush()
+        {
+            tracing::warn!(%error, "the last records of the session could not be written");
+        }
+    }
+}
+
+impl HubState {
+    fn tell(&mut self, message: &DoorMessage) {
+        self.subscribers.retain(|subscriber| {
+            let is_for_them = subscriber.wants_extensions
+                || !matches!(message, DoorMessage::Event(event) if !event.is_standard());
+            !is_for_them || subscriber.messages.send(message.clone()).is_ok()
+        });
+    }
+}

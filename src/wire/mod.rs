@@ -1,0 +1,36 @@
+//! The door between the engine and every front end: wire protocol 1.10 of the Python program, typed.
+//!
+//! Engine to front end: [`Event`] (news) and [`Request`] (questions). Front end to engine:
+//! [`Command`], which carries the [`Response`]s. [`channel`] is the door inside one process,
+//! [`record`] keeps what went through it in `wire.jsonl`.
+//!
+//! What our engine tells beyond 1.10 is an [`Extension`] and reaches only front ends that ask for
+//! it, because strict clients fail on event types they do not know.
+
+pub mod channel;
+mod command;
+mod event;
+mod extension;
+pub mod record;
+mod request;
+
+pub use channel::{Door, DoorClosed, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
+pub use command::Command;
+pub use event::{
+    ApprovalChoice, ApprovalResponse, BtwBegin, BtwEnd, Empty, Event, HookAction, HookResolved,
+    HookTriggered, McpServerState, McpServerStatus, McpStatus, Notification, PlanDisplay,
+    StatusUpdate, StepBegin, StepRetry, SubagentEvent, ToolCallPart, ToolResult, TurnBegin,
+};
+pub use extension::{
+    CheckpointCreated, ContextChange, ContextReverted, ContextSize, Extension, OutputStream,
+    RevertCause, ToolOutputChunk,
+};
+pub use request::{
+    ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,
+    QuestionRequest, Request, Response, SourceKind, ToolCallAnswer, ToolCallRequest,
+};
+
+/// The protocol version this program speaks.
+pub const PROTOCOL_VERSION: &str = "1.10";
+/// The version of a `wire.jsonl` that does not say its own.
+pub const LEGACY_PROTOCOL_VERSION: &str = "1.1";

@@ -1,0 +1,284 @@
+//! What went through the door, kept: `wire.jsonl` (protocol 1.10, readable by the Python program)
+//! and `timeline.jsonl` (our [`Extension`] events, in the same envelope).
+//!
+//! The two are read back as one story, ordered by time. Pieces of text and of tool call arguments
+//! are written merged; see `kimi-facts` B.5.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Event, PROTOCOL_VERSION};
+use crate::files::{self, NonAscii};
+
+/// File name of the record of protocol events.
+pub const WIRE_FILE: &str = "wire.jsonl";
+/// File name of the record of our own events.
+pub const TIMELINE_FILE: &str = "timeline.jsonl";
+
+/// One event with its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Seconds since 1970.
+    pub timestamp: f64,
+    /// What happened.
+    pub message: Event,
+}
+
+#[derive(Serialize)]
+struct RecordedRef<'a> {
+    timestamp: f64,
+    message: &'a Event,
+}
+
+/// Appends events to a session's two record files. Files appear with the first event for them.
+#[derive(Debug)]
+pub struct Recorder {
+    wire: LineFile,
+    timeline: LineFile,
+    held: Option<(f64, Event)>,
+    last_timestamp: f64,
+}
+
+impl Recorder {
+    /// A recorder for the session in `session_dir`.
+    #[must_use]
+    pub fn new(session_dir: &Path) -> Self {
+        Self {
+            wire: LineFile::new(session_dir.join(WIRE_FILE)),
+            timeline: LineFile::new(session_dir.join(TIMELINE_FILE)),
+            held: None,
+            last_timestamp: 0.0,
+        }
+    }
+
+    /// Keeps `event`. Pieces that may still grow are held back until the next event of another kind.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn record(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Extension(extension) if !extension.is_lasting() => return Ok(()),
+            Event::ContentPart(part) => {
+                if let Some((_, Event::ContentPart(held))) = &mut self.held
+                    && held.merge(part.clone()).is_ok()
+                {
+                    return Ok(());
+                }
+            }
+            Event::ToolCallPart(part) => {
+                if let Some((_, Event::ToolCall(call))) = &mut self.held {
+                    if let Some(more) = &part.arguments_part {
+                        call.function.arguments.get_or_insert_default().push_str(more);
+                    }
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        self.flush()?;
+        let now = self.tick();
+        match event {
+            Event::ContentPart(_) | Event::ToolCall(_) => {
+                self.held = Some((now, event.clone()));
+                Ok(())
+            }
+            _ => self.write(now, event),
+        }
+    }
+
+    /// Writes what is held back.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match self.held.take() {
+            Some((timestamp, event)) => self.write(timestamp, &event),
+            None => Ok(()),
+        }
+    }
+
+    /// Strictly rising, so that the two files have one order.
+    fn tick(&mut self) -> f64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
+        self.last_timestamp = now.max(self.last_timestamp + 2e-6);
+        self.last_timestamp
+    }
+
+    fn write(&mut self, timestamp: f64, event: &Event) -> io::Result<()> {
+        let line = files::python_json(&RecordedRef { timestamp, message: event }, NonAscii::Keep)?;
+        if matches!(event, Event::Extension(_)) {
+            return self.timeline.append(&line, None);
+        }
+        let header = serde_json::json!({"type": "metadata", "protocol_version": PROTOCOL_VERSION});
+        self.wire.append(&line, Some(&files::python_json(&header, NonAscii::Keep)?))
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "the last record of the session could not be written");
+        }
+    }
+}
+
+/// A file of lines that is opened late and never ends in half a line of ours.
+#[derive(Debug)]
+struct LineFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl LineFile {
+    fn new(path: PathBuf) -> Self {
+        Self { path, file: None }
+    }
+
+    fn append(&mut self, line: &str, header: Option<&str>) -> io::Result<()> {
+        let mut text = String::with_capacity(line.len() + 1);
+        if self.file.is_none() {
+            let mut file = files::open_append(&self.path)?;
+            match (file.metadata()?.len(), header) {
+                (0, Some(header)) => {
+                    text.push_str(header);
+                    text.push('\n');
+                }
+                (0, None) => {}
+                // A torn last line must not swallow the first new one.
+                (length, _) if !ends_with_newline(&mut file, length)? => text.push('\n'),
+                _ => {}
+            }
+            self.file = Some(file);
+        }
+        text.push_str(line);
+        text.push('\n');
+        match &mut self.file {
+            Some(file) => file.write_all(text.as_bytes()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn ends_with_newline(file: &mut File, length: u64) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut last = [0_u8; 1];
+    file.seek(SeekFrom::Start(length - 1))?;
+    file.read_exact(&mut last)?;
+    Ok(last[0] == b'\n')
+}
+
+/// A session's recorded events in order, and how many lines could not be read.
+#[derive(Debug, Default)]
+pub struct Story {
+    /// The events of both files, by time.
+    pub events: Vec<Recorded>,
+    /// Lines that are no records: torn by a crash, or damaged.
+    pub bad_lines: usize,
+}
+
+/// Reads the record of the session in `session_dir`. Missing files are empty ones.
+///
+/// # Errors
+/// When a file is there but cannot be read.
+pub fn read_story(session_dir: &Path) -> io::Result<Story> {
+    let mut story = Story::default();
+    read_lines(&session_dir.join(WIRE_FILE), &mut story)?;
+    let wire_events = story.events.len();
+    read_lines(&session_dir.join(TIMELINE_FILE), &mut story)?;
+    if wire_events < story.events.len() {
+        // Stable, so events of one file keep their order whatever their clocks said.
+        story.events.sort_by(|a, b| a.timestamp.total_cmp(&b.timestamp));
+    }
+    Ok(story)
+}
+
+fn read_lines(path: &Path, story: &mut Story) -> io::Result<()> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        match serde_json::from_str::<Recorded>(text) {
+            Ok(recorded) => story.events.push(recorded),
+            Err(_) if is_metadata(text) => {}
+            Err(_) => story.bad_lines += 1,
+        }
+    }
+}
+
+fn is_metadata(line: &str) -> bool {
+    serde_json::from_str::<Value>(line)
+        .is_ok_and(|value| value.get("type").and_then(Value::as_str) == Some("metadata"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{ContentPart, ToolCall};
+    use crate::wire::{Empty, Extension, OutputStream, ToolCallPart, ToolOutputChunk};
+
+    #[test]
+    fn pieces_are_merged_and_both_files_read_back_as_one_story() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mut recorder = Recorder::new(folder.path());
+        for piece in ["Hel", "lo"] {
+            recorder.record(&Event::ContentPart(ContentPart::text(piece))).expect("text");
+        }
+        recorder
+            .record(&Event::ToolCall(ToolCall::new("t1", "Bash", Some("{\"a\"".into()))))
+            .expect("call");
+        recorder
+            .record(&Event::ToolCallPart(ToolCallPart { arguments_part: Some(":1}".into()) }))
+            .expect("part");
+        let chunk = ToolOutputChunk {
+            tool_call_id: "t1".into(),
+            stream: OutputStream::Stdout,
+            text: "live".into(),
+        };
+        recorder.record(&Event::Extension(Extension::ToolOutput(chunk))).expect("live");
+        recorder.record(&Event::TurnEnd(Empty {})).expect("end");
+        drop(recorder);
+        let story = read_story(folder.path()).expect("story");
+        let events: Vec<_> = story.events.iter().map(|r| r.message.clone()).collect();
+        assert_eq!(
+            events,
+            [
+                Event::ContentPart(ContentPart::text("Hello")),
+                Event::ToolCall(ToolCall::new("t1", "Bash", Some("{\"a\":1}".into()))),
+                Event::TurnEnd(Empty {}),
+            ]
+        );
+        let text = std::fs::read_to_string(folder.path().join(WIRE_FILE)).expect("file");
+        assert!(text.starts_with("{\"type\": \"metadata\", \"protocol_version\": \"1.10\"}\n"));
+    }
+
+    #[test]
+    fn a_torn_line_is_skipped_and_does_not_swallow_the_next() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join(WIRE_FILE);
+        std::fs::write(&path, "{\"type\": \"metadata\"}\n{\"timestamp\": 1.0, \"mess")
+            .expect("file");
+        let mut recorder = Recorder::new(folder.path());
+        recorder.record(&Event::TurnEnd(Empty {})).expect("end");
+        drop(recorder);
+        let story = read_story(folder.path()).expect("story");
+        assert_eq!((story.events.len(), story.bad_lines), (1, 1));
+    }
+}
