@@ -15,10 +15,12 @@
     )
 )]
 
+pub mod cli;
 pub mod config;
 pub mod error;
 pub mod files;
 pub mod llm;
+pub mod log;
 pub mod message;
 pub mod paths;
 pub mod tools;

@@ -1,0 +1,13 @@
+//! The command line: arguments, which front end to start, print mode, how the program ends.
+
+mod args;
+mod outcome;
+mod plan;
+mod print;
+mod run;
+mod screen;
+mod seam;
+mod signals;
+mod text;
+
+pub use run::main;
