@@ -22,4 +22,5 @@ pub mod llm;
 pub mod message;
 pub mod paths;
 pub mod tools;
+pub mod ui;
 pub mod wire;
