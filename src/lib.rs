@@ -15,11 +15,13 @@
     )
 )]
 
+pub mod agent;
 pub mod config;
 pub mod error;
 pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
+pub mod prompts;
 pub mod tools;
 pub mod wire;
