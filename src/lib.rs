@@ -15,6 +15,7 @@
     )
 )]
 
+pub mod agent;
 pub mod config;
 pub mod context;
 pub mod error;
@@ -22,6 +23,7 @@ pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
+pub mod prompts;
 pub mod session;
 pub mod tools;
 pub mod ui;
