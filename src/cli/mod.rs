@@ -8,6 +8,5 @@ mod run;
 mod screen;
 mod seam;
 mod signals;
-mod text;
 
 pub use run::main;

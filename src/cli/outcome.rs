@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::print::Interrupt;
-use super::text::safe;
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_RETRYABLE};
+use crate::ui::render::sanitize::sanitize;
 use crate::wire::PromptOutcome;
 
 /// How a run ended.
@@ -75,7 +75,7 @@ pub(super) fn report(error: &anyhow::Error) {
 
 /// Writes a line to standard error; nobody reading is no failure.
 pub(super) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", safe(line));
+    let _ = writeln!(std::io::stderr(), "{}", sanitize(line));
 }
 
 #[cfg(test)]

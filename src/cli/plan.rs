@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 use tracing::level_filters::LevelFilter;
 
 use super::args::{Args, LogLevel};
-use super::seam::AgentChoice;
 use super::seam::SessionChoice;
+use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
 use crate::message::SessionId;
 

@@ -7,8 +7,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::outcome::{End, end_of};
 use super::plan::Wants;
-use super::text::safe;
 use crate::message::{ContentPart, ToolCall, ToolReturn};
+use crate::ui::render::sanitize::sanitize;
 use crate::wire::{
     ApprovalChoice, ApprovalResponse, Command, Door, DoorMessage, Event, HookAction, HookAnswer,
     PromptOutcome, QuestionAnswer, Request, Response, ToolCallAnswer,
@@ -225,7 +225,7 @@ impl<'a> Printer<'a> {
         if self.failure.is_some() || text.is_empty() {
             return;
         }
-        let shown = if self.outputs.answer_is_terminal { safe(text) } else { text.into() };
+        let shown = if self.outputs.answer_is_terminal { sanitize(text) } else { text.into() };
         let out = &mut self.outputs.answer;
         if let Err(error) = out.write_all(shown.as_bytes()).and_then(|()| out.flush()) {
             self.failure = Some(error);
@@ -263,7 +263,7 @@ impl<'a> Printer<'a> {
             self.is_new_step = true;
         }
         // A note that cannot be written is not worth failing for.
-        let _ = writeln!(self.outputs.notes, "{}", safe(line));
+        let _ = writeln!(self.outputs.notes, "{}", sanitize(line));
     }
 
     /// Ends the output.

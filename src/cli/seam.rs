@@ -2,16 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::agent::AgentChoice;
 use crate::config::Config;
 use crate::message::SessionId;
 use crate::paths::Paths;
 use crate::wire::Door;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum AgentChoice {
-    Named(String),
-    File(PathBuf),
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SessionChoice {
