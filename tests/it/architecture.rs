@@ -227,6 +227,7 @@ fn a_long_or_silent_file_is_found() {
     assert_eq!(shape("src/common/mod.rs", "//! Things.\n").len(), 1);
     let ok = format!("//! Just right.\n{}", "\n".repeat(LONGEST - 1));
     assert_eq!(shape("src/a.rs", &ok), Vec::<String>::new());
+    assert_eq!(shape("src/a/tests.rs", "use super::*;\n"), Vec::<String>::new());
 }
 
 /// What a source file does that the tables forbid, one line each.
@@ -307,7 +308,8 @@ fn shape(path: &str, text: &str) -> Vec<String> {
     if lines > LONGEST && !MAY_BE_LONGER.iter().any(|(known, _)| *known == path) {
         faults.push(format!("{path}: {lines} lines, {LONGEST} are allowed: split it by idea"));
     }
-    if !text.starts_with("//!") {
+    // `tests.rs` is about the file it stands beside.
+    if !text.starts_with("//!") && !path.ends_with("/tests.rs") {
         faults.push(format!("{path}: its first line must say what lives here (//! ...)"));
     }
     let names = path.trim_end_matches(".rs").split('/');
