@@ -32,8 +32,8 @@ const SIDEWAYS: &[(&str, &str)] = &[
 /// All that the screen may know of the program.
 const UI_SEES: &[&str] = &["wire", "message", "config", "paths", "error", "session", "files"];
 
-/// Where the screen meets the engine.
-const UI_EDGE: &[&str] = &["src/ui/exec", "src/ui/runtime"];
+/// Where the screen meets the engine: its entrance, its effects, its loop.
+const UI_EDGE: &[&str] = &["src/ui/mod.rs", "src/ui/exec", "src/ui/runtime"];
 
 /// Crates and names that stay in one place: what, and where it may be named.
 const FENCES: &[(&[&str], &[&str])] = &[
