@@ -91,6 +91,20 @@ fn files_are_short_and_say_what_lives_in_them() {
 }
 
 #[test]
+fn the_page_for_people_has_the_same_rows() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("the page");
+    let told: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit())
+        // Words after a bracket explain; names stand in backticks before it.
+        .map(|line| {
+            line.split('(').next().unwrap_or_default().split('`').skip(1).step_by(2).collect()
+        })
+        .collect();
+    assert_eq!(told, LAYERS);
+}
+
+#[test]
 fn a_breach_is_found() {
     let cases = [
         // The screen reaches round the wire.
