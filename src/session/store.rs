@@ -122,9 +122,7 @@ impl SessionStore {
     /// When the id cannot be one, fits several sessions, or the folder cannot be read.
     pub fn find(&self, work_dir: &Path, id: &SessionId) -> Result<Option<Session>, SessionError> {
         check_id(id)?;
-        let session = self.at(work_dir, id.clone());
-        move_legacy_in(&session.dir);
-        if session.dir.is_dir() {
+        if let Some(session) = self.existing(work_dir, id.clone()) {
             return Ok(Some(session));
         }
         if id.0.len() < SHORTEST_PREFIX {
@@ -134,7 +132,7 @@ impl SessionStore {
         matches.retain(|known| known.0.starts_with(&id.0) && is_uuid(known));
         match matches.len() {
             0 => Ok(None),
-            1 => Ok(matches.pop().map(|id| self.at(work_dir, id))),
+            1 => Ok(matches.pop().and_then(|id| self.existing(work_dir, id))),
             _ => Err(SessionError::Ambiguous { prefix: id.clone(), matches }),
         }
     }
@@ -147,8 +145,7 @@ impl SessionStore {
     pub fn latest(&self, work_dir: &Path) -> Result<Option<Session>, SessionError> {
         let marked = metadata::last_session(&self.paths, work_dir)
             .filter(|id| check_id(id).is_ok())
-            .map(|id| self.at(work_dir, id))
-            .filter(|session| session.dir.is_dir());
+            .and_then(|id| self.existing(work_dir, id));
         let marked_at =
             fs::metadata(self.paths.metadata_file()).and_then(|metadata| metadata.modified());
         let newest = self.list(work_dir)?.into_iter().next();
@@ -208,6 +205,13 @@ impl SessionStore {
     fn at(&self, work_dir: &Path, id: SessionId) -> Session {
         let dir = self.paths.session_bucket(work_dir).join(&id.0);
         Session { id, work_dir: work_dir.to_owned(), dir }
+    }
+
+    /// The session, in today's layout, if it is there.
+    fn existing(&self, work_dir: &Path, id: SessionId) -> Option<Session> {
+        let session = self.at(work_dir, id);
+        move_legacy_in(&session.dir);
+        session.dir.is_dir().then_some(session)
     }
 
     /// All ids of a work folder, in no order, those in the layout of old versions included.

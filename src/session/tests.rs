@@ -293,6 +293,10 @@ fn a_session_of_an_old_version_is_moved_to_its_folder() {
     let list = place.store.list(&place.work).expect("list");
     assert_eq!(list.len(), 2);
     assert!(list.iter().all(|s| s.title == "long ago" && s.dir.join("context.jsonl").is_file()));
+    let long = "aaaaaaaa-0000-4000-8000-000000000001";
+    fs::write(bucket.join(format!("{long}.jsonl")), row).expect("file");
+    let found = place.store.find(&place.work, &id("aaaaaaaa")).expect("find").expect("session");
+    assert!(found.id.0 == long && found.dir.join("context.jsonl").is_file());
     // One that has a new context too stays where it is: neither may be lost.
     fs::write(bucket.join("one.jsonl"), "other").expect("file");
     place.store.find(&place.work, &id("one")).expect("find").expect("session");
