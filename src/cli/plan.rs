@@ -302,4 +302,15 @@ mod tests {
         assert_eq!(on_screen(&["--debug"]).log_level, LevelFilter::DEBUG);
         assert_eq!(on_screen(&["--debug", "--log-level", "warn"]).log_level, LevelFilter::WARN);
     }
+
+    #[test]
+    fn every_option_is_documented() {
+        let page = include_str!("../../docs/cli.md");
+        for option in Args::command().get_arguments() {
+            let names = option.get_long_and_visible_aliases().unwrap_or_default();
+            for name in names {
+                assert!(page.contains(&format!("--{name}")), "--{name}");
+            }
+        }
+    }
 }

@@ -114,7 +114,8 @@ fn serve(
             Piece::Think(text) => send(json!({"reasoning_content": text}), None)?,
             Piece::Call { id, name, arguments } => {
                 let function = json!({"name": name, "arguments": ""});
-                let call = json!({"index": calls, "id": id, "type": "function", "function": function});
+                let call =
+                    json!({"index": calls, "id": id, "type": "function", "function": function});
                 send(json!({"tool_calls": [call]}), None)?;
                 for part in halves(&arguments.to_string()) {
                     let call = json!({"index": calls, "function": {"arguments": part}});

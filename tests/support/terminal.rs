@@ -40,8 +40,10 @@ impl Terminal {
         // While this side holds the slave, the end of the program would go unnoticed.
         drop(pty.slave);
         let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
-        let seen =
-            Arc::new((Mutex::new(Seen { parser, bytes: Vec::new(), is_over: false }), Condvar::new()));
+        let seen = Arc::new((
+            Mutex::new(Seen { parser, bytes: Vec::new(), is_over: false }),
+            Condvar::new(),
+        ));
         let reader = pty.master.try_clone_reader().expect("a reader");
         let shared = Arc::clone(&seen);
         std::thread::spawn(move || read(reader, &shared));

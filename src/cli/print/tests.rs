@@ -123,7 +123,7 @@ async fn a_failed_attempt_is_not_part_of_the_last_answer() {
 #[tokio::test]
 async fn escape_sequences_act_on_no_terminal_and_stay_in_files() {
     let script = || vec![step(1), text("a\u{1b}]52;c;eA==\u{7}b\tc"), finished()];
-    assert_eq!(ran(script(), ALL, true).await.answer, "a␛]52;c;eA==␇b c\n");
+    assert_eq!(ran(script(), ALL, true).await.answer, "a␛]52;c;eA==␇b  c\n");
     assert_eq!(ran(script(), ALL, false).await.answer, "a\u{1b}]52;c;eA==\u{7}b\tc\n");
 }
 
