@@ -15,11 +15,16 @@
     )
 )]
 
+pub mod agent;
 pub mod config;
+pub mod context;
 pub mod error;
 pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
+pub mod prompts;
+pub mod session;
 pub mod tools;
+pub mod ui;
 pub mod wire;
