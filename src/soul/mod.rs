@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Capability, LoopControl};
 use crate::context::Context;
 use crate::llm::ChatProvider;
-use crate::message::{CheckpointRef, Message, Role, SessionId, UserInput};
+use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::tools::Toolset;
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
@@ -261,9 +261,7 @@ fn is_blank(input: &UserInput) -> bool {
 
 /// What the model reads after a turn that was cut off.
 fn interruption_note() -> Message {
-    let note = Message::system_note(
+    Message::system_note(
         "The user interrupted you here. What you were saying or doing may be incomplete.",
-    );
-    debug_assert_eq!(note.role, Role::User);
-    note
+    )
 }
