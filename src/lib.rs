@@ -16,10 +16,13 @@
 )]
 
 pub mod config;
+pub mod context;
 pub mod error;
 pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
+pub mod session;
 pub mod tools;
+pub mod ui;
 pub mod wire;
