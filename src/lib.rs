@@ -17,12 +17,14 @@
 
 pub mod config;
 pub mod context;
+pub mod engine;
 pub mod error;
 pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
 pub mod session;
+mod soul;
 pub mod tools;
 pub mod ui;
 pub mod wire;

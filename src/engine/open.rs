@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
 use crate::config::{Config, LoopControl, ResolvedModel};
-use crate::context::{Context, OpenReport};
+use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
 use crate::message::{CheckpointRef, Message, Role};
@@ -46,14 +46,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     warnings.extend(damage(&report));
     let is_resumed = !context.history().is_empty();
     context.freeze_system_prompt(&agent.system_prompt)?;
-    let lost = soul::missing_at_end(context.history());
-    if !lost.is_empty() {
-        context.append(&lost)?;
-        warnings.push(format!(
-            "The session was interrupted while {} ran. The model is told so.",
-            if lost.len() == 1 { "a tool" } else { "tools" }
-        ));
-    }
+    warnings.extend(close_dangling_calls(&mut context)?);
 
     let state = SessionState::load(&session.dir);
     let limits = limits(options);
@@ -201,11 +194,27 @@ fn damage(report: &OpenReport) -> Vec<String> {
     if report.torn_tail {
         out.push(
             "The last line of context.jsonl was cut off when the program ended suddenly; \
-             it was left out."
+             it is in context.jsonl.torn now."
                 .to_owned(),
         );
     }
     out
+}
+
+/// Gives calls that were running when the program died a result, without which no provider takes
+/// the conversation.
+fn close_dangling_calls(context: &mut Context) -> Result<Option<String>, ContextError> {
+    let results: Vec<Message> = context
+        .dangling_calls()
+        .iter()
+        .map(|call| Message::tool_result(&call.id, &soul::lost_result()))
+        .collect();
+    if results.is_empty() {
+        return Ok(None);
+    }
+    context.append(&results)?;
+    let tools = if results.len() == 1 { "a tool" } else { "tools" };
+    Ok(Some(format!("The session was interrupted while {tools} ran. The model is told so.")))
 }
 
 fn limits(options: &HostOptions) -> LoopControl {

@@ -29,12 +29,16 @@ fn next(error: &LlmError, configured_in: &str) -> String {
 
 fn by_status(status: u16, configured_in: &str) -> String {
     match status {
-        401 => format!("Check the API key ({configured_in}); it may be wrong, or for another service."),
+        401 => {
+            format!("Check the API key ({configured_in}); it may be wrong, or for another service.")
+        }
         402 => "The account has no credit left. Top it up, or choose another model.".to_owned(),
         403 => format!("The API key ({configured_in}) may not use this model. Choose another one."),
         404 => format!("Check the model's name and the base_url ({configured_in})."),
         413 => "The conversation is too long for this server. Try /compact.".to_owned(),
-        429 => "The rate limit or the quota is used up. Wait a little, or check the plan.".to_owned(),
+        429 => {
+            "The rate limit or the quota is used up. Wait a little, or check the plan.".to_owned()
+        }
         400 | 422 => {
             "The server does not accept the request. If the conversation may be too long, \
              try /compact; else check the model's settings."
@@ -80,8 +84,7 @@ mod tests {
         );
         assert!(text(&status(429)).contains("quota"));
         assert!(text(&status(503)).contains("the server's"));
-        let broken =
-            LlmError::Connection { host: "localhost:1".into(), detail: "refused".into() };
+        let broken = LlmError::Connection { host: "localhost:1".into(), detail: "refused".into() };
         assert!(text(&broken).starts_with("Could not talk to localhost:1: refused. Check"));
         assert!(text(&LlmError::Empty).starts_with("The model's answer was empty. Send"));
     }

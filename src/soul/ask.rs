@@ -73,10 +73,7 @@ impl Ask<'_> {
         error.is_retryable() && attempt < self.attempts
     }
 
-    async fn attempt(
-        &self,
-        news: &mut (dyn FnMut(News<'_>) + Send),
-    ) -> Result<Answer, NoAnswer> {
+    async fn attempt(&self, news: &mut (dyn FnMut(News<'_>) + Send)) -> Result<Answer, NoAnswer> {
         let mut answer = Answer::new();
         let mut stream = tokio::select! {
             biased;

@@ -46,7 +46,7 @@ use desk::Desk;
 use services::Services;
 use state::SharedState;
 
-pub(crate) use repair::missing_at_end;
+pub(crate) use repair::lost_result;
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
@@ -126,8 +126,7 @@ impl Soul {
             setup;
         let state = SharedState::new(&info.session_dir, state);
         let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
-        let services =
-            Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
+        let services = Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
         let desk = Desk::new(hub.clone(), Arc::clone(&approvals));
         Self {
             session_id,

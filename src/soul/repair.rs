@@ -16,27 +16,6 @@ pub(crate) fn lost_result() -> ToolReturn {
     )
 }
 
-/// Results for the calls at the end of `history` that have none: to be appended there.
-pub(crate) fn missing_at_end(history: &[Message]) -> Vec<Message> {
-    let results = history.iter().rev().take_while(|message| message.role == Role::Tool).count();
-    let (before, results) = history.split_at(history.len() - results);
-    match before.last() {
-        Some(last) if last.role == Role::Assistant => missing(last, results),
-        _ => Vec::new(),
-    }
-}
-
-fn missing(calling: &Message, results: &[Message]) -> Vec<Message> {
-    let mut unanswered: Vec<&str> = calling.calls().iter().map(|call| call.id.as_str()).collect();
-    for result in results {
-        let answered = result.tool_call_id.as_deref();
-        if let Some(at) = unanswered.iter().position(|id| Some(*id) == answered) {
-            unanswered.remove(at);
-        }
-    }
-    unanswered.into_iter().map(|id| Message::tool_result(id, &lost_result())).collect()
-}
-
 /// `history` as it is when it is sound, else a sound copy.
 pub(crate) fn sound(history: &[Message]) -> Cow<'_, [Message]> {
     if is_sound(history) {
@@ -58,9 +37,9 @@ pub(crate) fn sound(history: &[Message]) -> Cow<'_, [Message]> {
         rest = behind;
         for call in message.calls() {
             let answer = results.iter().find(|r| r.tool_call_id.as_deref() == Some(&call.id));
-            out.push(answer.cloned().unwrap_or_else(|| {
-                Message::tool_result(&call.id, &lost_result())
-            }));
+            out.push(
+                answer.cloned().unwrap_or_else(|| Message::tool_result(&call.id, &lost_result())),
+            );
         }
     }
     Cow::Owned(out)
@@ -102,17 +81,6 @@ mod tests {
     fn a_sound_history_is_not_copied() {
         let history = [Message::user("q"), calling(&["a", "b"]), result("a"), result("b")];
         assert!(matches!(sound(&history), Cow::Borrowed(_)));
-        assert!(missing_at_end(&history).is_empty());
-    }
-
-    #[test]
-    fn a_crash_between_call_and_result_is_closed() {
-        let lost = Message::tool_result("b", &lost_result());
-        let history = [Message::user("q"), calling(&["a", "b"]), result("a")];
-        assert_eq!(missing_at_end(&history), [lost]);
-        assert_eq!(missing_at_end(&[calling(&["a"])]).len(), 1);
-        assert!(missing_at_end(&[]).is_empty());
-        assert!(missing_at_end(&[result("a")]).is_empty());
     }
 
     #[test]

@@ -19,7 +19,12 @@ impl Soul {
     }
 
     /// Tells how full the context is after a model call whose answer is not in it yet.
-    pub(super) fn tell_call_status(&self, tokens: u64, usage: Option<TokenUsage>, id: Option<&str>) {
+    pub(super) fn tell_call_status(
+        &self,
+        tokens: u64,
+        usage: Option<TokenUsage>,
+        id: Option<&str>,
+    ) {
         self.hub.event(Event::StatusUpdate(StatusUpdate {
             token_usage: usage,
             message_id: id.map(str::to_owned),

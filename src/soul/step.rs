@@ -94,9 +94,8 @@ impl Soul {
         let usage = answer.usage();
         let message = answer.into_message();
         let context = self.tool_context(cancel);
-        let results = Calls::start(message.calls(), &self.hub, &self.tools, &context)
-            .finish(cancel)
-            .await;
+        let results =
+            Calls::start(message.calls(), &self.hub, &self.tools, &context).finish(cancel).await;
         let tool_messages: Vec<Message> = message
             .calls()
             .iter()

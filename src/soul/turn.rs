@@ -10,13 +10,13 @@ use super::{Model, Soul, advice, interruption_note};
 use crate::config::Capability;
 use crate::context::ContextError;
 use crate::llm::LlmError;
+use crate::message::CheckpointRef;
 use crate::message::{ContentPart, Message, Role, UserInput};
 use crate::prompts;
 use crate::session::short_title;
 use crate::wire::{
     CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin,
 };
-use crate::message::CheckpointRef;
 
 /// Why a turn ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -64,11 +64,7 @@ impl Soul {
     }
 
     /// A turn that begins with a person's message to the past.
-    pub(super) async fn mail(
-        &mut self,
-        mail: String,
-        cancel: &CancellationToken,
-    ) -> PromptOutcome {
+    pub(super) async fn mail(&mut self, mail: String, cancel: &CancellationToken) -> PromptOutcome {
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: mail.as_str().into() }));
         let result = self.turn(Message::user(prompts::dmail_from_person(&mail)), cancel).await;
         self.end_turn(result)
