@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 /// Looks up environment variables; a test gives its own.
 #[derive(Clone)]
-pub struct Env(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Env(Arc<LookUp>);
+
+type LookUp = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Env {
     /// This process's.
