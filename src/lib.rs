@@ -15,6 +15,7 @@
     )
 )]
 
+pub mod agent;
 pub mod config;
 pub mod context;
 pub mod engine;
@@ -23,6 +24,7 @@ pub mod files;
 pub mod llm;
 pub mod message;
 pub mod paths;
+pub mod prompts;
 pub mod session;
 mod soul;
 pub mod tools;
