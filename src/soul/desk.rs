@@ -65,7 +65,7 @@ impl Desk {
             steers.queue.push_back(input);
         } else {
             drop(steers);
-            self.refuse("Nothing that could be steered is running. Send it as a prompt later.");
+            self.refuse("The turn is ending. Send it as a prompt.");
         }
     }
 

@@ -179,6 +179,7 @@ impl Soul {
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
         let desk = self.desk.clone();
+        desk.open_steers();
         let mut goes_on = true;
         let done = {
             // Boxed: a turn's future is big, and it is moved once.

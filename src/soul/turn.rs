@@ -53,14 +53,14 @@ impl Soul {
     ) -> PromptOutcome {
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: input.clone() }));
         let text = input.text();
-        let result = if let Some(line) = slash::parse(&text) {
-            self.command(line, cancel).await
-        } else {
-            let result = self.turn(Message::new(Role::User, input.into_parts()), cancel).await;
-            self.give_title(&text);
-            result
-        };
-        self.end_turn(result)
+        if let Some(line) = slash::parse(&text) {
+            let result = self.command(line, cancel).await;
+            return self.end_turn(result);
+        }
+        let result = self.turn(Message::new(Role::User, input.into_parts()), cancel).await;
+        let outcome = self.end_turn(result);
+        self.give_title(&text);
+        outcome
     }
 
     /// A turn that begins with a person's message to the past.
@@ -76,7 +76,6 @@ impl Soul {
         check_capabilities(&message, &model)?;
         self.checkpoint(None)?;
         self.context.append(&[message])?;
-        self.desk.open_steers();
         let mut result = self.steps(&model, cancel).await;
         if let Err(Stop::Cancelled) = result
             && let Err(error) = self.context.append(&[interruption_note()])

@@ -81,11 +81,8 @@ async fn a_no_with_a_word_goes_to_the_model() {
 
 #[tokio::test(start_paused = true)]
 async fn yolo_and_stored_answers_ask_nobody() {
-    let stored = SessionState {
-        auto_approve_actions: vec!["run command".into()],
-        ..SessionState::default()
-    };
-    let yolo = SessionState { yolo: true, ..SessionState::default() };
+    let stored = state(|state| state.auto_approve_actions.push("run command".into()));
+    let yolo = state(|state| state.yolo = true);
     for state in [stored, yolo] {
         let mut world =
             Stage { state, ..Stage::default() }.start([vec![run("a", "x")], vec![text("ok")]]);

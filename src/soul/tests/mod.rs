@@ -196,6 +196,13 @@ fn tools(real: &[&str]) -> Toolset {
     Toolset::of(fakes.into_iter().chain(real.iter().filter_map(|name| known.get(name))))
 }
 
+/// A session's state that differs from the default by `change`.
+fn state(change: impl FnOnce(&mut SessionState)) -> SessionState {
+    let mut state = SessionState::default();
+    change(&mut state);
+    state
+}
+
 /// How a session of a test is made.
 struct Stage {
     tools: Toolset,

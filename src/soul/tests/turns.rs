@@ -31,7 +31,7 @@ async fn a_turn_with_a_tool_tells_its_whole_story() {
             "StepBegin 2",
             "Checkpoint 0.2 before step 2 (3 messages)",
             "text done",
-            "Status 17 of 200000",
+            "Status 16 of 200000",
             "TurnEnd",
             "Info \"run it\" yolo=false",
             "Done Finished",
