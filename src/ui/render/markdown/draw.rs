@@ -83,7 +83,7 @@ fn block(block: &Block, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> 
         Block::Paragraph(text) | Block::Heading(text) => styled(text, indent, look),
         Block::Code { language, code, open } => code_block(language, code, *open, indent, look),
         Block::Quote(inner) => {
-            let bar = Span::styled(format!("{} ", look.theme.marks.bar), look.theme.quote);
+            let bar = Span::styled(format!("{} ", look.theme.marks.bar), look.theme.rule);
             sequence(inner, &indent.with(bar.clone(), bar, look), true, look)
         }
         Block::List { start, items, tight } => list(*start, items, *tight, indent, look),
@@ -137,7 +137,10 @@ fn code_block(
         if open { look.hl.open_lines(info, code, theme) } else { look.hl.lines(info, code, theme) };
     let mut out = Vec::new();
     let label = info.split([' ', ',', '{', '\t']).next().unwrap_or_default();
-    let base = indent.with(Span::raw(CODE_INDENT), Span::raw(CODE_INDENT), look);
+    let mut base = indent.with(Span::raw(CODE_INDENT), Span::raw(CODE_INDENT), look);
+    if base.rest.len() == indent.rest.len() {
+        base = indent.clone();
+    }
     if !label.is_empty() {
         let label = sanitize_line(label, 0);
         let room = usize::from(base.room(look));

@@ -14,7 +14,10 @@ use crate::ui::theme::Theme;
 /// Cells between two columns: space, bar, space.
 const BETWEEN: usize = 3;
 /// A column is not made narrower than this, nor than its longest word up to [`LONG_WORD`].
-const NARROWEST: usize = 4;
+const NARROWEST: usize = 6;
+/// Nor one of sentences, which has a cell of [`SENTENCE`] cells or more, narrower than this.
+const NARROWEST_OF_SENTENCES: usize = 16;
+const SENTENCE: usize = 40;
 /// Longer words are broken.
 const LONG_WORD: usize = 14;
 
@@ -47,7 +50,8 @@ fn widths(table: &Table, room: usize) -> Option<Vec<usize>> {
         .enumerate()
         .map(|(column, natural)| {
             let words = cells(table, column).map(longest_word).max().unwrap_or(0);
-            words.clamp(NARROWEST, LONG_WORD).min(*natural)
+            let narrowest = if *natural < SENTENCE { NARROWEST } else { NARROWEST_OF_SENTENCES };
+            words.min(LONG_WORD).max(narrowest).min(*natural)
         })
         .collect();
     if least.iter().sum::<usize>() > room {
