@@ -71,7 +71,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     Ok(Opened {
         setup: Setup {
             session_id: session.id.clone(),
-            added_dirs: Vec::new(),
+            added_dirs: added_dirs(&state),
             context,
             tools,
             model: Some(model),
@@ -110,7 +110,7 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
         resolved.thinking = thinking;
     }
     let model = Model {
-        provider: llm::build(&resolved)
+        provider: llm::build_with_env(&resolved, &env)
             .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
         configured_in: configured_in(&options.config, &resolved),
         name: resolved.display_name,
@@ -215,6 +215,11 @@ fn close_dangling_calls(context: &mut Context) -> Result<Option<String>, Context
     context.append(&results)?;
     let tools = if results.len() == 1 { "a tool" } else { "tools" };
     Ok(Some(format!("The session was interrupted while {tools} ran. The model is told so.")))
+}
+
+/// Further folders of the workspace, as far as they are still there.
+fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
+    state.additional_dirs.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
 fn limits(options: &HostOptions) -> LoopControl {

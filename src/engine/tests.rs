@@ -147,7 +147,7 @@ async fn a_session_is_left_and_goes_on() {
 
 #[tokio::test]
 async fn a_session_nothing_was_said_in_leaves_nothing() {
-    let house = House::scripted(&[]);
+    let house = House::scripted(&["text: never said"]);
     let door = house.open(&SessionChoice::New).await;
     let dir = door.info.session_dir.clone();
     assert!(dir.exists());

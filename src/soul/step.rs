@@ -203,6 +203,10 @@ impl Soul {
 
 fn tell_part(hub: &Hub, part: &StreamPart) {
     match part {
+        // Some servers send pieces with nothing in them.
+        StreamPart::Content(ContentPart::Text { text }) if text.is_empty() => {}
+        StreamPart::Content(ContentPart::Think { think, encrypted: None }) if think.is_empty() => {}
+        StreamPart::ToolCallArguments(more) if more.is_empty() => {}
         StreamPart::Content(part) => hub.event(Event::ContentPart(part.clone())),
         StreamPart::ToolCall(call) => hub.event(Event::ToolCall(call.clone())),
         StreamPart::ToolCallArguments(more) => {

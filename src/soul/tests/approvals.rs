@@ -8,11 +8,8 @@ fn run(id: &str, say: &str) -> Piece {
 
 #[tokio::test(start_paused = true)]
 async fn approved_once_runs_and_asks_again() {
-    let mut world = Stage::default().start([
-        vec![run("a", "x")],
-        vec![run("b", "x")],
-        vec![text("ok")],
-    ]);
+    let mut world =
+        Stage::default().start([vec![run("a", "x")], vec![run("b", "x")], vec![text("ok")]]);
     world.send(Command::Prompt("go".into()));
     for id in ["a", "b"] {
         let request = world.request().await;
@@ -40,10 +37,7 @@ async fn approved_for_the_session_settles_the_others_and_is_stored() {
     requests.sort_by(|a, b| a.tool_call_id.cmp(&b.tool_call_id));
     world.answer(&requests[0], ApprovalChoice::ApproveForSession, "");
     let lines = world.lines_until(|m| line(m).starts_with("ToolResult b")).await;
-    assert_eq!(
-        only(&lines, &["Answer"]),
-        ["Answer ApproveForSession \"\"", "Answer Approve \"\""]
-    );
+    assert_eq!(only(&lines, &["Answer"]), ["Answer ApproveForSession \"\"", "Answer Approve \"\""]);
     world.answer(&requests[2], ApprovalChoice::Approve, "");
     let lines = world.rest().await;
     assert!(only(&lines, &["Approve?"]).is_empty(), "{lines:?}");

@@ -41,20 +41,23 @@ async fn the_record_holds_the_turn_in_order_and_no_requests() {
     assert_eq!(story.bad_lines, 0);
     let lines: Vec<String> =
         story.events.iter().map(|recorded| event_line(&recorded.message)).collect();
-    assert_eq!(lines, [
-        "TurnBegin go",
-        "Checkpoint 0.0 before user (0 messages)",
-        "StepBegin 1",
-        "Checkpoint 0.1 before step 1 (1 messages)",
-        "text On it",
-        "ToolCall r Run",
-        lines[6].as_str(),
-        "Answer Approve \"\"",
-        "ToolResult r done",
-        "StepBegin 2",
-        "Checkpoint 0.2 before step 2 (3 messages)",
-        "text ok",
-        lines[12].as_str(),
-        "TurnEnd",
-    ]);
+    assert_eq!(
+        lines,
+        [
+            "TurnBegin go",
+            "Checkpoint 0.0 before user (0 messages)",
+            "StepBegin 1",
+            "Checkpoint 0.1 before step 1 (1 messages)",
+            "text On it",
+            "ToolCall r Run",
+            lines[6].as_str(),
+            "Answer Approve \"\"",
+            "ToolResult r done",
+            "StepBegin 2",
+            "Checkpoint 0.2 before step 2 (3 messages)",
+            "text ok",
+            lines[12].as_str(),
+            "TurnEnd",
+        ]
+    );
 }

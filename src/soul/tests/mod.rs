@@ -36,7 +36,7 @@ use crate::wire::channel::CommandSender;
 use crate::wire::record::Recorder;
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Command, DoorMessage, Event, Extension, Hub,
-    PromptOutcome, Request, Response, SessionInfo,
+    Request, Response, SessionInfo,
 };
 
 /// How long a test waits for what must come; the clock is paused, so waiting costs nothing.
@@ -54,6 +54,8 @@ enum Piece {
     Pause(Duration),
     /// Nothing ever.
     Hang,
+    /// A defect of ours.
+    Panic,
 }
 
 fn text(text: &str) -> Piece {
@@ -126,6 +128,7 @@ impl ChatProvider for Script {
                         None
                     }
                     Piece::Hang => futures::future::pending().await,
+                    Piece::Panic => panic!("a defect"),
                 }
             });
             Ok(parts.boxed())
@@ -405,7 +408,10 @@ fn event_line(event: &Event) -> String {
         Event::ToolResult(result) => format!(
             "ToolResult {} {}",
             result.tool_call_id,
-            result.return_value.brief().map_or_else(|| result.return_value.output.text(), Into::into)
+            result
+                .return_value
+                .brief()
+                .map_or_else(|| result.return_value.output.text(), Into::into)
         ),
         Event::ApprovalResponse(response) => {
             format!("Answer {:?} {:?}", response.response, response.feedback)

@@ -15,14 +15,17 @@ async fn a_broken_stream_is_tried_again_and_leaves_no_trace() {
     ]);
     let began = tokio::time::Instant::now();
     let lines = world.prompt("go").await;
-    assert_eq!(only(&lines, &["StepBegin", "text", "StepRetry", "ToolResult", "Done"]), [
-        "StepBegin 1",
-        "text lost",
-        "StepRetry 1: 2 of 3 (APIConnectionError None)",
-        "StepRetry 1: 3 of 3 (APIStatusError Some(503))",
-        "text here",
-        "Done Finished",
-    ]);
+    assert_eq!(
+        only(&lines, &["StepBegin", "text", "StepRetry", "ToolResult", "Done"]),
+        [
+            "StepBegin 1",
+            "text lost",
+            "StepRetry 1: 2 of 3 (APIConnectionError None)",
+            "StepRetry 1: 3 of 3 (APIStatusError Some(503))",
+            "text here",
+            "Done Finished",
+        ]
+    );
     let waited = began.elapsed();
     assert!(waited >= Duration::from_millis(900) && waited < Duration::from_secs(2), "{waited:?}");
     assert_eq!(world.history().await, ["user: go", "assistant: here"]);
@@ -31,7 +34,8 @@ async fn a_broken_stream_is_tried_again_and_leaves_no_trace() {
 #[tokio::test(start_paused = true)]
 async fn the_last_failure_says_what_to_do() {
     let refuse = |code| vec![Piece::Refuse(status(code))];
-    let mut world = Stage::default().start([refuse(429), refuse(429), refuse(429), vec![text("ok")]]);
+    let mut world =
+        Stage::default().start([refuse(429), refuse(429), refuse(429), vec![text("ok")]]);
     let lines = world.prompt("go").await;
     assert_eq!(only(&lines, &["StepRetry"]).len(), 2);
     assert_eq!(only(&lines, &["StepInterrupted", "TurnEnd"]), ["StepInterrupted", "TurnEnd"]);

@@ -5,12 +5,15 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn an_unknown_command_is_named_and_a_path_is_a_prompt() {
     let mut world = Stage::default().start([vec![text("a path")]]);
-    assert_eq!(world.prompt("/nope now").await, [
-        "TurnBegin /nope now",
-        "text Unknown slash command \"/nope\".",
-        "TurnEnd",
-        "Done Finished",
-    ]);
+    assert_eq!(
+        world.prompt("/nope now").await,
+        [
+            "TurnBegin /nope now",
+            "text Unknown slash command \"/nope\".",
+            "TurnEnd",
+            "Done Finished",
+        ]
+    );
     let lines = world.prompt("/usr/bin/env is missing").await;
     assert!(lines.contains(&"text a path".to_owned()), "{lines:?}");
 }
@@ -19,14 +22,17 @@ async fn an_unknown_command_is_named_and_a_path_is_a_prompt() {
 async fn clear_empties_the_context_and_keeps_the_old_one() {
     let mut world = Stage::default().start([vec![text("a")]]);
     world.prompt("q").await;
-    assert_eq!(world.prompt("/reset").await, [
-        "TurnBegin /reset",
-        "Cleared 0 -> 1: 2 -> 0 messages",
-        "text The context has been cleared. Files were not touched.",
-        "Status 0 of 200000",
-        "TurnEnd",
-        "Done Finished",
-    ]);
+    assert_eq!(
+        world.prompt("/reset").await,
+        [
+            "TurnBegin /reset",
+            "Cleared 0 -> 1: 2 -> 0 messages",
+            "text The context has been cleared. Files were not touched.",
+            "Status 0 of 200000",
+            "TurnEnd",
+            "Done Finished",
+        ]
+    );
     let (folder, context) = world.end().await;
     assert!(context.is_empty());
     assert_eq!(context.system_prompt(), Some("You are a test."));

@@ -18,24 +18,26 @@ async fn a_dmail_takes_the_context_back_and_the_steps_go_on() {
         vec![text("done")],
     ]);
     let lines = world.prompt("go").await;
-    assert_eq!(only(&lines, &["StepBegin", "Checkpoint", "Reverted", "Done"]), [
-        "Checkpoint 0.0 before user (0 messages)",
-        "StepBegin 1",
-        "Checkpoint 0.1 before step 1 (2 messages)",
-        "StepBegin 2",
-        "Checkpoint 0.2 before step 2 (5 messages)",
-        "Reverted to 0.1 by AgentDMail, mail Some(\"skip it\"): 8 -> 2 messages, next 1.1",
-        "Checkpoint 1.1 before user (2 messages)",
-        "StepBegin 3",
-        "Checkpoint 1.2 before step 3 (4 messages)",
-        "Done Finished",
-    ]);
+    assert_eq!(
+        only(&lines, &["StepBegin", "Checkpoint", "Reverted", "Done"]),
+        [
+            "Checkpoint 0.0 before user (0 messages)",
+            "StepBegin 1",
+            "Checkpoint 0.1 before step 1 (2 messages)",
+            "StepBegin 2",
+            "Checkpoint 0.2 before step 2 (5 messages)",
+            "Reverted to 0.1 by AgentDMail, mail Some(\"skip it\"): 8 -> 2 messages, next 1.1",
+            "Checkpoint 1.1 before user (2 messages)",
+            "StepBegin 3",
+            "Checkpoint 1.2 before step 3 (4 messages)",
+            "Done Finished",
+        ]
+    );
     let history = world.history().await;
-    assert_eq!(history[..3], [
-        "user: <system>CHECKPOINT 0</system>",
-        "user: go",
-        "user: <system>CHECKPOINT 1</system>"
-    ]);
+    assert_eq!(
+        history[..3],
+        ["user: <system>CHECKPOINT 0</system>", "user: go", "user: <system>CHECKPOINT 1</system>"]
+    );
     assert!(history[3].starts_with("user: <system>You just got a D-Mail"), "{history:?}");
     assert!(history[3].contains("skip it"));
     assert_eq!(history[4..], ["user: <system>CHECKPOINT 2</system>", "assistant: done"]);
@@ -76,10 +78,7 @@ async fn a_person_goes_back() {
     world.send(Command::Revert { to: at(0, 2), mail: None });
     assert_eq!(
         [line(&world.next().await), line(&world.next().await)],
-        [
-            "Reverted to 0.2 by User, mail None: 4 -> 2 messages, next 1.2",
-            "Status 2 of 200000"
-        ]
+        ["Reverted to 0.2 by User, mail None: 4 -> 2 messages, next 1.2", "Status 1 of 200000"]
     );
     let lines = world.prompt("q3").await;
     assert!(lines.contains(&"Checkpoint 1.2 before user (2 messages)".to_owned()), "{lines:?}");
@@ -95,18 +94,21 @@ async fn a_person_sends_a_mail_back_and_the_model_answers_at_once() {
     world.prompt("q1").await;
     world.send(Command::Revert { to: at(0, 1), mail: Some("shorter, please".into()) });
     let lines = world.rest().await;
-    assert_eq!(lines, [
-        "Reverted to 0.1 by User, mail Some(\"shorter, please\"): 2 -> 1 messages, next 1.1",
-        "Status 1 of 200000",
-        "TurnBegin shorter, please",
-        "Checkpoint 1.1 before user (1 messages)",
-        "StepBegin 1",
-        "Checkpoint 1.2 before step 1 (2 messages)",
-        "text a2",
-        lines[7].as_str(),
-        "TurnEnd",
-        "Done Finished",
-    ]);
+    assert_eq!(
+        lines,
+        [
+            "Reverted to 0.1 by User, mail Some(\"shorter, please\"): 2 -> 1 messages, next 1.1",
+            "Status 0 of 200000",
+            "TurnBegin shorter, please",
+            "Checkpoint 1.1 before user (1 messages)",
+            "StepBegin 1",
+            "Checkpoint 1.2 before step 1 (2 messages)",
+            "text a2",
+            lines[7].as_str(),
+            "TurnEnd",
+            "Done Finished",
+        ]
+    );
     let history = world.history().await;
     assert_eq!((history[0].as_str(), history[2].as_str()), ("user: q1", "assistant: a2"));
     assert!(history[1].contains("D-Mail") && history[1].contains("shorter, please"));

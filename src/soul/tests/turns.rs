@@ -45,8 +45,7 @@ async fn a_turn_with_a_tool_tells_its_whole_story() {
 
 #[tokio::test(start_paused = true)]
 async fn the_title_is_that_of_the_first_prompt_and_stays() {
-    let mut world =
-        Stage::default().start([vec![text("one")], vec![text("two")]]);
+    let mut world = Stage::default().start([vec![text("one")], vec![text("two")]]);
     let lines = world.prompt("/unknown").await;
     assert!(only(&lines, &["Info"]).is_empty());
     assert_eq!(only(&world.prompt("first").await, &["Info"]), ["Info \"first\" yolo=false"]);
@@ -119,31 +118,31 @@ async fn the_limit_of_steps_ends_the_turn() {
     let step = || vec![call("t", "Sleep", &json!({}))];
     let mut world = Stage { limits, ..Stage::default() }.start([step(), step()]);
     let lines = world.prompt("go").await;
-    assert_eq!(only(&lines, &["StepBegin", "StepInterrupted", "TurnEnd"]), [
-        "StepBegin 1",
-        "StepBegin 2",
-        "TurnEnd"
-    ]);
+    assert_eq!(
+        only(&lines, &["StepBegin", "StepInterrupted", "TurnEnd"]),
+        ["StepBegin 1", "StepBegin 2", "TurnEnd"]
+    );
     assert_eq!(outcome(&lines), "Done MaxStepsReached { steps: 2 }");
 }
 
 #[tokio::test(start_paused = true)]
 async fn steers_enter_after_the_step_and_keep_the_turn_alive() {
-    let mut world = Stage::default().start([
-        vec![Piece::Pause(Duration::from_secs(1)), text("first")],
-        vec![text("second")],
-    ]);
+    let mut world = Stage::default()
+        .start([vec![Piece::Pause(Duration::from_secs(1)), text("first")], vec![text("second")]]);
     world.send(Command::Prompt("go".into()));
     world.send(Command::Steer("also check b".into()));
     let lines = world.rest().await;
-    assert_eq!(only(&lines, &["StepBegin", "SteerInput", "text", "TurnEnd"]), [
-        "StepBegin 1",
-        "text first",
-        "SteerInput also check b",
-        "StepBegin 2",
-        "text second",
-        "TurnEnd",
-    ]);
+    assert_eq!(
+        only(&lines, &["StepBegin", "SteerInput", "text", "TurnEnd"]),
+        [
+            "StepBegin 1",
+            "text first",
+            "SteerInput also check b",
+            "StepBegin 2",
+            "text second",
+            "TurnEnd",
+        ]
+    );
     assert_eq!(
         world.history().await,
         ["user: go", "assistant: first", "user: also check b", "assistant: second"]
@@ -160,7 +159,10 @@ async fn a_steer_that_came_too_late_is_given_back() {
     world.send(Command::Steer("too late".into()));
     world.send(Command::Cancel);
     let lines = world.rest().await;
-    assert!(lines.iter().any(|l| l.starts_with("Refused") && l.ends_with(": too late")), "{lines:?}");
+    assert!(
+        lines.iter().any(|l| l.starts_with("Refused") && l.ends_with(": too late")),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,8 +173,7 @@ async fn a_second_prompt_and_a_revert_are_refused_while_a_turn_runs() {
     world.send(Command::Prompt("again".into()));
     world.send(Command::Revert { to: at(0, 0), mail: None });
     world.send(Command::SetPlanMode(true));
-    let refused =
-        world.lines_until(|m| line(m).contains("Plan mode")).await;
+    let refused = world.lines_until(|m| line(m).contains("Plan mode")).await;
     assert_eq!(only(&refused, &["Refused"]).len(), 3);
     world.send(Command::Cancel);
     assert_eq!(outcome(&world.rest().await), "Done Cancelled");
@@ -215,8 +216,7 @@ async fn a_blank_prompt_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cut_off_answer_is_told() {
-    let mut world =
-        Stage::default().start([vec![text("half a"), finish(FinishReason::Length)]]);
+    let mut world = Stage::default().start([vec![text("half a"), finish(FinishReason::Length)]]);
     let lines = world.prompt("go").await;
     assert_eq!(only(&lines, &["Notification"]), ["Notification The answer is cut off"]);
     assert_eq!(outcome(&lines), "Done Finished");
@@ -237,4 +237,25 @@ async fn the_model_gets_a_sound_history_even_from_a_damaged_one() {
     let asked: Vec<String> = world.script.messages(0).iter().map(row).collect();
     assert!(asked[2].starts_with("tool lost: <system>ERROR: The result of this call was lost"));
     assert_eq!(asked.len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_defect_ends_the_turn_and_not_the_session() {
+    let mut world = Stage::default().start([vec![text("so"), Piece::Panic], vec![text("back")]]);
+    let lines = world.prompt("go").await;
+    assert_eq!(only(&lines, &["StepInterrupted", "TurnEnd"]), ["StepInterrupted", "TurnEnd"]);
+    assert!(outcome(&lines).contains("defect"), "{lines:?}");
+    assert_eq!(outcome(&world.prompt("again").await), "Done Finished");
+    assert_eq!(world.history().await, ["user: go", "user: again", "assistant: back"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pieces_with_nothing_in_them_are_not_told() {
+    let nothing = Piece::Part(StreamPart::ToolCallArguments(String::new()));
+    let mut world = Stage::default().start([
+        vec![text(""), think(""), call("t", "Sleep", &json!({})), nothing],
+        vec![text("ok")],
+    ]);
+    let lines = world.prompt("go").await;
+    assert_eq!(only(&lines, &["text", "think", "ToolCallPart"]), ["text ok"]);
 }
