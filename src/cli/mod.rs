@@ -6,7 +6,6 @@ mod plan;
 mod print;
 mod run;
 mod screen;
-mod seam;
 mod signals;
 
 pub use run::main;

@@ -8,9 +8,9 @@ use clap::error::ErrorKind;
 use tracing::level_filters::LevelFilter;
 
 use super::args::{Args, LogLevel};
-use super::seam::SessionChoice;
 use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
+use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
 /// Everything the flags say.

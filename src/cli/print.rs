@@ -238,7 +238,7 @@ impl<'a> Printer<'a> {
     fn tell_call(&mut self) {
         let Some(call) = self.call.take() else { return };
         let name = &call.function.name;
-        let line = match super::seam::key_argument(name, call.arguments()) {
+        let line = match crate::message::key_argument(name, call.arguments()) {
             Some(argument) => format!("{name} {}", first_line(&argument)),
             None => name.clone(),
         };

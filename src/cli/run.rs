@@ -12,9 +12,9 @@ use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
-use super::seam::{Host, HostOptions, SessionChoice};
 use super::{screen, signals};
 use crate::config::Config;
+use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
 use crate::paths::Paths;
@@ -82,6 +82,7 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         yolo: plan.yolo || matches!(plan.front, FrontEnd::Print { .. }),
         thinking: plan.thinking,
         max_steps: plan.max_steps,
+        env: Env::process(),
     });
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {

@@ -1,6 +1,6 @@
 //! Starting the full screen.
 
-use super::seam::{Host, SessionChoice};
+use crate::engine::{Host, SessionChoice};
 use crate::message::SessionId;
 
 /// Runs the screen until the person leaves; gives the session that was open last.
