@@ -90,6 +90,18 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Makes `path` and what is missing above it, for their owner only. One that is there stays as it is.
+///
+/// # Errors
+/// When that is not allowed.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 /// Opens `path` for appending whole lines, readable by its owner only; makes its folder.
 ///
 /// # Errors

@@ -12,6 +12,8 @@ const TOP: usize = 30;
 const BELOW: usize = 10;
 /// Entries counted at most, of one folder; a folder of a million files must not be read through.
 const COUNTED: usize = 2000;
+/// Folders whose contents tell nobody anything.
+const CLOSED: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
 struct Level {
     /// Sorted, folders first.
@@ -35,7 +37,7 @@ pub(super) fn two_levels(folder: &Path) -> String {
     for (index, (name, is_folder)) in top.entries.iter().enumerate() {
         let ends = index == last && top.more == 0;
         lines.push(row("", ends, &shown(name, *is_folder)));
-        if *is_folder {
+        if *is_folder && !CLOSED.contains(&name.as_str()) {
             let indent = if ends { "    " } else { "│   " };
             children(&folder.join(name), indent, &mut lines);
         }
@@ -96,12 +98,13 @@ mod tests {
     fn folders_come_first_with_what_is_in_them() {
         let folder = tempfile::tempdir().expect("folder");
         fs::create_dir_all(folder.path().join("src/deep/deeper")).expect("folders");
+        fs::create_dir_all(folder.path().join(".git/objects")).expect("folders");
         for file in ["a.txt", "src/main.rs", "src/deep/hidden.rs"] {
             fs::write(folder.path().join(file), "").expect("file");
         }
         assert_eq!(
             two_levels(folder.path()),
-            "├── src/\n│   ├── deep/\n│   └── main.rs\n└── a.txt"
+            "├── .git/\n├── src/\n│   ├── deep/\n│   └── main.rs\n└── a.txt"
         );
         assert_eq!(two_levels(&folder.path().join("src/deep/deeper")), "(empty)");
     }

@@ -50,7 +50,7 @@ pub(super) struct Spec {
 }
 
 /// Every key of an agent, in either shape.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "allowed_tools",
     "description",
     "exclude_tools",

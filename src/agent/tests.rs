@@ -367,6 +367,30 @@ fn a_byte_order_mark_and_carriage_returns_do_no_harm() {
 }
 
 #[test]
+fn what_the_page_for_people_shows_is_true() {
+    let page = include_str!("../../docs/agents.md");
+    let place = place();
+    place.write("system.md", "You review.");
+    let samples: Vec<_> =
+        page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(samples.len(), 3);
+    for sample in samples {
+        place.write("agent.yaml", sample);
+        let agent = place.file("agent.yaml").expect(sample);
+        assert_eq!(agent.warnings, Vec::<String>::new(), "{sample}");
+    }
+    for (name, _) in vars().entries() {
+        assert!(page.contains(&format!("`{name}`")), "{name} is explained");
+    }
+    for key in spec::KEYS.iter().filter(|key| **key != "version") {
+        assert!(page.contains(&format!("`{key}`")), "{key} is explained");
+    }
+    for name in known_names(&place.paths) {
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is listed");
+    }
+}
+
+#[test]
 fn gathering_for_a_prompt_is_quick() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let shortest = (0..5)

@@ -43,12 +43,11 @@ pub(super) struct SyntaxFault {
 /// Reads one document.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxFault> {
     let options = serde_saphyr::options! { with_snippet: false };
-    // A file of comments only has no document, which serde-saphyr gives as null or as an error.
     match serde_saphyr::from_str_with_options::<Spanned<Value>>(text, options) {
         Ok(spanned) => Ok(spanned.into()),
         Err(error) => {
             let line = error.location().map_or(1, |place| place.line());
-            let told = error.without_snippet().to_string();
+            let told = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
             let first = told.lines().next().unwrap_or_default();
             Err(SyntaxFault { line, reason: without_place(first).to_owned() })
         }

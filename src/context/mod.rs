@@ -7,6 +7,7 @@
 pub mod compaction;
 mod error;
 mod file;
+mod head;
 mod load;
 mod memory;
 mod record;
@@ -18,6 +19,7 @@ mod tests;
 mod tokens;
 
 pub use error::ContextError;
+pub(crate) use head::read_head;
 pub use load::{BadLine, OpenReport};
 pub use memory::Checkpoint;
 pub use store::Context;

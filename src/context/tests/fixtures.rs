@@ -6,7 +6,7 @@ use crate::message::{CheckpointId, ContentPart, Generation, Message, ToolReturn}
 use crate::wire::ContextSize;
 
 /// A first turn, as the Python program records it.
-const FIRST_TURN: &str = r#"{"role": "_system_prompt", "content": "You are \u00e9"}
+pub(super) const FIRST_TURN: &str = r#"{"role": "_system_prompt", "content": "You are \u00e9"}
 {"role": "_checkpoint", "id": 0}
 {"role":"user","content":"run it"}
 {"role": "_checkpoint", "id": 1}

@@ -288,3 +288,44 @@ proptest! {
         prop_assert!(left.is_empty() || left == [CONTEXT_FILE]);
     }
 }
+
+/// Lines of all kinds and bytes of no kind, so that whole records, torn ones and noise stand in any
+/// order.
+fn noise() -> impl Strategy<Value = Vec<u8>> {
+    let lines: Vec<Vec<u8>> = super::fixtures::FIRST_TURN
+        .split_inclusive('\n')
+        .map(|line| line.as_bytes().to_vec())
+        .collect();
+    let piece = prop_oneof![
+        4 => prop::sample::select(lines.clone()),
+        2 => (prop::sample::select(lines), any::<prop::sample::Index>())
+            .prop_map(|(line, at)| line[..at.index(line.len())].to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..12),
+        1 => Just(b"\n".to_vec()),
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_file_opens_and_goes_on_and_none_of_it_is_lost(bytes in noise()) {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join(CONTEXT_FILE);
+        fs::write(&path, &bytes).expect("file");
+        let (mut context, report) = Context::open(folder.path()).expect("open");
+        let torn = fs::read(folder.path().join("context.jsonl.torn")).unwrap_or_default();
+        prop_assert_eq!(report.torn_tail, !torn.is_empty());
+        let mut kept = fs::read(&path).expect("file");
+        kept.extend_from_slice(torn.strip_suffix(b"\n").unwrap_or_default());
+        prop_assert!(kept.starts_with(&bytes) && kept.len() <= bytes.len() + 1);
+        context.append(&[Message::user("on")]).expect("append");
+        let id = context.checkpoint(false).expect("checkpoint");
+        let (again, second) = Context::open(folder.path()).expect("open");
+        prop_assert_eq!(again.history(), context.history());
+        prop_assert_eq!(again.checkpoints(), context.checkpoints());
+        prop_assert_eq!(second.bad_lines, report.bad_lines);
+        let history = context.history().to_vec();
+        context.revert_to(id).expect("revert");
+        prop_assert_eq!(context.history(), history);
+    }
+}

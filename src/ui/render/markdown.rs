@@ -1,10 +1,21 @@
 //! Markdown to lines.
+//!
+//! [`tree`] reads the source into blocks, [`draw`] lays them out, [`table`] does tables. The source is
+//! untrusted: every text of it is sanitised after parsing, because entities can spell control characters.
+
+mod draw;
+mod inline;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
 
 use ratatui::text::Line;
 
 use super::highlight::HighlightCache;
-use super::sanitize::sanitize;
 use crate::ui::theme::Theme;
+
+pub(super) use tree::{Definitions, scan};
 
 /// `source` drawn in lines of at most `width` cells.
 #[must_use]
@@ -14,6 +25,32 @@ pub fn markdown(
     theme: &Theme,
     hl: &HighlightCache,
 ) -> Vec<Line<'static>> {
-    let _ = (width, hl);
-    sanitize(source).lines().map(|line| Line::styled(line.to_owned(), theme.assistant)).collect()
+    part(source, &Look { width, theme, hl, open: false }, &Definitions::default())
+}
+
+/// As [`markdown`], for a source that is still being written: code at its end is coloured as it comes.
+/// [`MarkdownStream`](super::stream::MarkdownStream) gives the same lines for less.
+#[must_use]
+pub fn markdown_open(
+    source: &str,
+    width: u16,
+    theme: &Theme,
+    hl: &HighlightCache,
+) -> Vec<Line<'static>> {
+    part(source, &Look { width, theme, hl, open: true }, &Definitions::default())
+}
+
+/// What drawing depends on besides the source.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) width: u16,
+    pub(super) theme: &'a Theme,
+    pub(super) hl: &'a HighlightCache,
+    /// May the source still grow?
+    pub(super) open: bool,
+}
+
+/// Draws a source that begins at a block; `known` are link definitions from before it.
+pub(super) fn part(source: &str, look: &Look<'_>, known: &Definitions) -> Vec<Line<'static>> {
+    draw::blocks(&tree::parse(source, look, known), look)
 }

@@ -1,15 +1,32 @@
 //! Markdown that is still being written.
+//!
+//! Only the last block of a source can still change, so the lines of all blocks before it are kept, and
+//! a delta costs what that block costs. What is a block is decided on whole lines: the start of a line
+//! may look like a paragraph (`2`) and turn out to go on with a list (`2. two`).
 
 use ratatui::text::Line;
 
 use super::highlight::HighlightCache;
-use super::markdown::markdown;
+use super::markdown::{Definitions, Look, part, scan};
 use crate::ui::theme::Theme;
 
 /// The lines of a message that grows. One for each such message that is on the screen; it may be
 /// dropped at any moment.
+///
+/// A link definition or footnote that comes after its use is only seen by
+/// [`markdown`](super::markdown::markdown), which draws the message when it is finished.
 #[derive(Debug, Default)]
 pub struct MarkdownStream {
+    width: u16,
+    theme: u64,
+    /// The finished blocks' source, and their lines at the start of `lines`.
+    finished: String,
+    finished_lines: usize,
+    definitions: Definitions,
+    /// Bytes of the source that were searched for finished blocks.
+    scanned: usize,
+    /// A finished block was drawn plain when the highlighter had this generation.
+    plain_at: Option<u64>,
     lines: Vec<Line<'static>>,
 }
 
@@ -20,8 +37,9 @@ impl MarkdownStream {
         Self::default()
     }
 
-    /// The lines of `source`, the whole message so far. Costs what its last block costs, unless width or
-    /// theme changed or `source` does not begin with what it was.
+    /// The lines of `source`, the whole message so far: those of
+    /// [`markdown_open`](super::markdown::markdown_open). Costs what its last block costs, unless width
+    /// or theme changed or `source` does not begin with what it was.
     pub fn update(
         &mut self,
         source: &str,
@@ -29,7 +47,194 @@ impl MarkdownStream {
         theme: &Theme,
         hl: &HighlightCache,
     ) -> &[Line<'static>] {
-        self.lines = markdown(source, width, theme, hl);
+        let recoloured = self.plain_at.is_some_and(|generation| generation != hl.generation());
+        let same = self.width == width && self.theme == theme.revision && !recoloured;
+        if !same || !source.starts_with(&self.finished) {
+            *self = Self { width, theme: theme.revision, ..Self::default() };
+        }
+        let look = Look { width, theme, hl, open: true };
+        self.finish_blocks(source, &look);
+        self.lines.truncate(self.finished_lines);
+        let tail = part(&source[self.finished.len()..], &look, &self.definitions);
+        self.append(tail);
         &self.lines
+    }
+
+    fn finish_blocks(&mut self, source: &str, look: &Look<'_>) {
+        let whole = source.rfind('\n').map_or(0, |end| end + 1);
+        if whole <= self.scanned.max(self.finished.len()) {
+            return;
+        }
+        self.scanned = whole;
+        let start = self.finished.len();
+        let (last, definitions) = scan(&source[start..whole]);
+        if last == 0 {
+            return;
+        }
+        self.definitions.extend(definitions);
+        let blocks = &source[start..start + last];
+        let misses = look.hl.misses();
+        let lines = part(blocks, &Look { open: false, ..*look }, &self.definitions);
+        if look.hl.misses() != misses {
+            self.plain_at = Some(look.hl.generation());
+        }
+        self.lines.truncate(self.finished_lines);
+        self.append(lines);
+        self.finished_lines = self.lines.len();
+        self.finished.push_str(blocks);
+    }
+
+    fn append(&mut self, lines: Vec<Line<'static>>) {
+        if !self.lines.is_empty() && !lines.is_empty() {
+            self.lines.push(Line::default());
+        }
+        self.lines.extend(lines);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::markdown::{markdown, markdown_open};
+    use super::*;
+
+    const MESSAGE: &str = "# Title\n\nSome *text* with `code`,\nand more.\n\n1. one\n\n2. two\n   - deep\n\
+        \n    indented\n\n| a | b |\n|---|--:|\n| x | 日本 |\n\n```rust\nfn main() {\n    \"s\n\";\n}\n```\n\n\
+        > quote\nlazy\n\n---\n- [x] done\n- [ ] open\n\nSetext\n===\n\n<div>\nhtml\n</div>\n\n[^1]\n\n~~gone~~ \
+        end\n\n    code\n\n      more\n\nlast";
+
+    fn same_at_each(source: &str, cuts: impl Iterator<Item = usize>) {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let mut stream = MarkdownStream::new();
+        for cut in cuts.filter(|cut| source.is_char_boundary(*cut)) {
+            let streamed = stream.update(&source[..cut], 40, &theme, &hl).to_vec();
+            let at_once = markdown_open(&source[..cut], 40, &theme, &hl);
+            assert_eq!(streamed, at_once, "after {:?}", &source[..cut]);
+        }
+    }
+
+    #[test]
+    fn a_message_is_the_same_after_every_byte() {
+        same_at_each(MESSAGE, 0..=MESSAGE.len());
+    }
+
+    #[test]
+    fn the_end_is_what_is_drawn_when_it_is_finished() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let mut stream = MarkdownStream::new();
+        let streamed = stream.update(MESSAGE, 40, &theme, &hl).to_vec();
+        assert_eq!(streamed, markdown(MESSAGE, 40, &theme, &hl));
+    }
+
+    #[test]
+    fn finished_blocks_are_not_drawn_again() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let mut stream = MarkdownStream::new();
+        stream.update(MESSAGE, 40, &theme, &hl);
+        assert!(stream.finished.ends_with("end\n\n"), "{:?}", stream.finished);
+        // A mark in what is kept shows that it is kept.
+        stream.lines[0] = Line::raw("kept");
+        let more = format!("{MESSAGE} word\n\nanother");
+        assert_eq!(stream.update(&more, 40, &theme, &hl)[0], Line::raw("kept"));
+        // And that it is not when it must not be.
+        for (width, theme) in [(41, &theme), (41, &Theme::light())] {
+            stream.lines[0] = Line::raw("kept");
+            assert_eq!(stream.update(&more, width, theme, &hl)[0].to_string(), "Title");
+        }
+        assert_eq!(stream.update("other", 41, &theme, &hl).len(), 1);
+    }
+
+    #[test]
+    fn definitions_reach_forward() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let source = "[Docs]: https://example.org\n\nA text.\n\nSee the [docs].\n\nEnd";
+        let mut stream = MarkdownStream::new();
+        for cut in 0..=source.len() {
+            stream.update(&source[..cut], 60, &theme, &hl);
+        }
+        assert!(!stream.definitions.eq(&Definitions::default()));
+        assert_eq!(stream.lines, markdown(source, 60, &theme, &hl));
+    }
+
+    #[test]
+    fn late_colours_reach_finished_blocks() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::new());
+        let source = format!("```rust\n{}```\n\nend", "let x = 1;\n".repeat(600));
+        let mut stream = MarkdownStream::new();
+        stream.update(&source, 40, &theme, &hl);
+        let jobs = hl.take_wanted();
+        assert!(!jobs.is_empty());
+        for job in jobs {
+            hl.insert(super::super::highlight::run(&job));
+        }
+        let streamed = stream.update(&source, 40, &theme, &hl);
+        assert_eq!(streamed, markdown(&source, 40, &theme, &HighlightCache::inline()));
+    }
+
+    fn piece() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("\n".to_owned()),
+            Just("\n\n".to_owned()),
+            Just("\r\n".to_owned()),
+            prop::sample::select(vec![
+                "- ",
+                "* ",
+                "1. ",
+                "2. ",
+                "  ",
+                "    ",
+                "\t",
+                "> ",
+                "# ",
+                "```",
+                "```rust\n",
+                "~~~",
+                "| a | b |\n",
+                "|---|---|\n",
+                "| c | d |",
+                "---",
+                "===",
+                "**",
+                "*",
+                "`",
+                "~~",
+                "[a](b)",
+                "![i](u)",
+                "[x] ",
+                "<br>",
+                "<div>",
+                "</div>",
+                "<!--",
+                "-->",
+                "&amp;",
+                "&#27;",
+                "\\",
+                "[^1]",
+                "[^1]: ",
+                "日本",
+                "a b",
+                "word",
+                "let x = \"y\";",
+                "10) ",
+                "http://x.y",
+                "1",
+                ".",
+            ])
+            .prop_map(str::to_owned),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        #[test]
+        fn streamed_is_the_same_as_at_once(pieces in prop::collection::vec(piece(), 0..25)) {
+            let source = pieces.concat();
+            // Footnote definitions reach backwards.
+            prop_assume!(!source.contains("]:"));
+            let mut ends = Vec::new();
+            pieces.iter().fold(0, |at, piece| { ends.push(at + piece.len()); at + piece.len() });
+            same_at_each(&source, ends.into_iter());
+        }
     }
 }

@@ -212,9 +212,9 @@ impl<'a> Wrapper<'a> {
 fn class(grapheme: &str, cells: usize) -> Class {
     let Some(c) = grapheme.chars().next() else { return Class::Word };
     match c {
-        // Not U+00A0: it is there to hold words together.
         // A mark on a space makes it something to see.
-        _ if grapheme.len() > c.len_utf8() && cells < 2 => Class::Word,
+        _ if grapheme.len() > c.len_utf8() && (cells < 2 || c.is_whitespace()) => Class::Word,
+        // Not U+00A0: it is there to hold words together.
         ' ' | '\u{3000}' | '\u{1680}' | '\u{2000}'..='\u{2006}' | '\u{2008}'..='\u{200a}' => {
             Class::Space
         }
@@ -313,7 +313,7 @@ mod tests {
                 for line in lines.iter().chain(&bare) {
                     let pieces = line.to_string();
                     let widest = pieces.graphemes(true).map(grapheme_width).max().unwrap_or(0);
-                    prop_assert!(line_width(line) <= usize::from(width) || widest > usize::from(width), "{line}");
+                    prop_assert!(line_width(line) <= usize::from(width) || widest + spans_width(&indent) > usize::from(width), "{line}");
                 }
                 let keep = |c: &char| hard || !matches!(*c, ' ' | '\u{3000}' | '\u{1680}' | '\u{2000}'..='\u{200a}');
                 let all: String = bare.iter().flat_map(|line| &line.spans).map(|span| span.content.as_ref()).collect();

@@ -1,0 +1,149 @@
+//! Text inside a block: styles, links, code.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::tree::Styled;
+use crate::ui::render::sanitize::sanitize_line;
+use crate::ui::render::width::grapheme_width;
+use crate::ui::theme::Theme;
+
+/// Text that is being read.
+#[derive(Debug)]
+pub(super) struct Inline<'a> {
+    theme: &'a Theme,
+    lines: Styled,
+    /// The style of each open tag, the block's first. A stack, because a style that was patched in
+    /// cannot be taken out again.
+    styles: Vec<Style>,
+    links: Vec<Link>,
+}
+
+#[derive(Debug)]
+struct Link {
+    url: String,
+    text: String,
+    image: bool,
+}
+
+impl<'a> Inline<'a> {
+    pub(super) fn new(theme: &'a Theme, base: Style) -> Self {
+        Self { theme, lines: vec![Vec::new()], styles: vec![base], links: Vec::new() }
+    }
+
+    pub(super) fn finish(mut self) -> Styled {
+        for line in &mut self.lines {
+            trim_end(line);
+        }
+        while self.lines.last().is_some_and(Vec::is_empty) {
+            self.lines.pop();
+        }
+        self.lines
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn push(&mut self, text: &str, style: Style) {
+        let text = sanitize_line(text, 0);
+        if text.is_empty() {
+            return;
+        }
+        for link in &mut self.links {
+            link.text.push_str(&text);
+        }
+        let Some(line) = self.lines.last_mut() else { return };
+        match line.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(&text),
+            _ => line.push(Span::styled(text.into_owned(), style)),
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.push(text, self.style());
+    }
+
+    pub(super) fn code(&mut self, text: &str) {
+        self.push(text, self.style().patch(self.theme.inline_code));
+    }
+
+    /// HTML is shown as it stands; only a line break means one, as models use it in tables.
+    pub(super) fn html(&mut self, text: &str) {
+        let name = text.trim_matches(['<', '>', '/', ' ']);
+        if name.eq_ignore_ascii_case("br") {
+            self.hard_break();
+        } else {
+            self.push(text, self.style().patch(self.theme.muted));
+        }
+    }
+
+    pub(super) fn footnote(&mut self, label: &str) {
+        self.push(&format!("[^{label}]"), self.style().patch(self.theme.muted));
+    }
+
+    pub(super) fn soft_break(&mut self) {
+        let last = self.lines.last().and_then(|line| line.last());
+        let wide = last.and_then(|span| span.content.chars().next_back()).is_some_and(|c| {
+            let mut buffer = [0; 4];
+            grapheme_width(c.encode_utf8(&mut buffer)) == 2
+        });
+        // A line break in Chinese or Japanese text is no space.
+        if !wide {
+            self.push(" ", self.style());
+        }
+    }
+
+    pub(super) fn hard_break(&mut self) {
+        self.lines.push(Vec::new());
+    }
+
+    pub(super) fn begin_style(&mut self, style: Style) {
+        self.styles.push(self.style().patch(style));
+    }
+
+    pub(super) fn end_style(&mut self) {
+        if self.styles.len() > 1 {
+            self.styles.pop();
+        }
+    }
+
+    pub(super) fn begin_link(&mut self, url: &str, image: bool) {
+        if image {
+            self.push("image: ", self.style().patch(self.theme.muted));
+        }
+        self.links.push(Link { url: url.to_owned(), text: String::new(), image });
+        self.begin_style(self.theme.link);
+    }
+
+    pub(super) fn end_link(&mut self) {
+        self.end_style();
+        let Some(link) = self.links.pop() else { return };
+        let url = sanitize_line(&link.url, 0).into_owned();
+        let bare = |text: &str| {
+            let text = text.trim_start_matches("mailto:").trim_start_matches("https://");
+            text.trim_start_matches("http://").trim_end_matches('/').to_owned()
+        };
+        let said = bare(&link.text) == bare(&url) || url.is_empty() || url.starts_with('#');
+        if link.text.is_empty() {
+            let alone = if link.image && url.is_empty() { "image" } else { &url };
+            self.push(alone, self.style().patch(self.theme.link));
+        } else if !said {
+            self.push(&format!(" ({url})"), self.style().patch(self.theme.muted));
+        }
+    }
+}
+
+fn trim_end(line: &mut Vec<Span<'static>>) {
+    while let Some(last) = line.last_mut() {
+        let kept = last.content.trim_end_matches(' ').len();
+        if kept == last.content.len() {
+            return;
+        }
+        last.content.to_mut().truncate(kept);
+        if kept > 0 {
+            return;
+        }
+        line.pop();
+    }
+}

@@ -1,0 +1,375 @@
+//! The blocks of a Markdown source, and reading them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use pulldown_cmark::{
+    Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
+};
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::Look;
+use super::inline::Inline;
+
+/// Blocks in blocks deeper than this are drawn as if they were not nested.
+const MAX_DEPTH: usize = 16;
+
+/// Text with styles, in lines where the source has hard breaks.
+pub(super) type Styled = Vec<Vec<Span<'static>>>;
+
+/// One block.
+#[derive(Debug)]
+pub(super) enum Block {
+    Paragraph(Styled),
+    Heading(Styled),
+    Code { language: String, code: String, open: bool },
+    Quote(Vec<Block>),
+    List { start: Option<u64>, items: Vec<Item>, tight: bool },
+    Table(Table),
+    Rule,
+    Html(String),
+    Footnote { label: String, blocks: Vec<Block> },
+}
+
+/// One item of a list.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    pub(super) task: Option<bool>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// A table. Rows may have fewer cells than the head.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) alignments: Vec<Alignment>,
+    pub(super) head: Vec<Styled>,
+    pub(super) rows: Vec<Vec<Styled>>,
+}
+
+/// Link definitions (`[name]: url`) by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::ui::render) struct Definitions(HashMap<String, (String, String)>);
+
+impl Definitions {
+    fn get(&self, name: &str) -> Option<(CowStr<'static>, CowStr<'static>)> {
+        let (url, title) = self.0.get(&folded(name))?;
+        Some((url.clone().into(), title.clone().into()))
+    }
+
+    /// Adds those of `later`; the first of a name counts.
+    pub(in crate::ui::render) fn extend(&mut self, later: Self) {
+        for (name, definition) in later.0 {
+            self.0.entry(name).or_insert(definition);
+        }
+    }
+}
+
+fn folded(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+}
+
+/// Reads `source`; `known` are link definitions from elsewhere.
+pub(super) fn parse(source: &str, look: &Look<'_>, known: &Definitions) -> Vec<Block> {
+    let resolve = |link: BrokenLink<'_>| known.get(&link.reference);
+    let parser = Parser::new_with_broken_link_callback(source, options(), Some(resolve));
+    let mut reader = Reader::new(source, look);
+    for (event, range) in parser.into_offset_iter() {
+        reader.event(event, range);
+    }
+    reader.finish()
+}
+
+/// Where the last block of `source` begins, at a line start, and the link definitions in `source`.
+pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
+    let parser = Parser::new_ext(source, options());
+    let mut found = Definitions::default();
+    for (name, definition) in parser.reference_definitions().iter() {
+        let title = definition.title.as_deref().unwrap_or_default().to_owned();
+        found.0.insert(folded(name), (definition.dest.to_string(), title));
+    }
+    let mut depth = 0_usize;
+    let mut last = 0;
+    for (event, range) in parser.into_offset_iter() {
+        if depth == 0 {
+            last = range.start;
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (line_start(source, last), found)
+}
+
+/// The parser's range of an indented block begins after the indent; a cut there would change it.
+fn line_start(source: &str, at: usize) -> usize {
+    source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// A container that is being filled.
+#[derive(Debug)]
+enum Frame {
+    Quote(Vec<Block>),
+    List { start: Option<u64>, items: Vec<Item>, tight: bool },
+    Item(Item),
+    Footnote { label: String, blocks: Vec<Block> },
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    look: &'a Look<'a>,
+    blocks: Vec<Block>,
+    frames: Vec<Frame>,
+    /// Containers inside the deepest frame that are not drawn as such.
+    flattened: usize,
+    inline: Option<Inline<'a>>,
+    code: Option<(String, String, bool)>,
+    html: Option<String>,
+    table: Option<Table>,
+    heading: Option<HeadingLevel>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a str, look: &'a Look<'a>) -> Self {
+        Self {
+            source,
+            look,
+            blocks: Vec::new(),
+            frames: Vec::new(),
+            flattened: 0,
+            inline: None,
+            code: None,
+            html: None,
+            table: None,
+            heading: None,
+        }
+    }
+
+    fn finish(mut self) -> Vec<Block> {
+        self.flush();
+        self.blocks
+    }
+
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, &range),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => {
+                if let Some((_, code, _)) = &mut self.code {
+                    code.push_str(&text);
+                } else if let Some(html) = &mut self.html {
+                    html.push_str(&text);
+                } else {
+                    self.inline().text(&text);
+                }
+            }
+            Event::Html(text) => self.html.get_or_insert_default().push_str(&text),
+            Event::Code(text) => self.inline().code(&text),
+            Event::InlineHtml(text) => self.inline().html(&text),
+            Event::FootnoteReference(label) => self.inline().footnote(&label),
+            Event::SoftBreak => self.inline().soft_break(),
+            Event::HardBreak => self.inline().hard_break(),
+            Event::Rule => {
+                self.flush();
+                self.push(Block::Rule);
+            }
+            Event::TaskListMarker(done) => {
+                if let Some(Frame::Item(item)) = self.frames.last_mut() {
+                    item.task = Some(done);
+                }
+            }
+            // Not switched on.
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.inline().text(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        match tag {
+            Tag::Paragraph => {
+                if let [.., Frame::List { tight, .. }, Frame::Item(_)] = &mut self.frames[..] {
+                    *tight = false;
+                }
+                self.begin_text();
+            }
+            Tag::Heading { level, .. } => {
+                self.flush();
+                self.heading = Some(level);
+                self.begin_text();
+            }
+            Tag::BlockQuote(_) => self.enter(Frame::Quote(Vec::new())),
+            Tag::CodeBlock(kind) => {
+                self.flush();
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => info.into_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                let open = self.look.open && range.end >= self.source.trim_end().len();
+                self.code = Some((info, String::new(), open));
+            }
+            Tag::List(start) => {
+                self.enter(Frame::List { start, items: Vec::new(), tight: true });
+            }
+            Tag::Item => self.enter(Frame::Item(Item::default())),
+            Tag::FootnoteDefinition(label) => {
+                self.enter(Frame::Footnote { label: label.into_string(), blocks: Vec::new() });
+            }
+            Tag::Table(alignments) => {
+                self.flush();
+                self.table = Some(Table { alignments, ..Table::default() });
+            }
+            Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+            }
+            Tag::TableCell => self.begin_text(),
+            Tag::HtmlBlock => {
+                self.flush();
+                self.html = Some(String::new());
+            }
+            Tag::Emphasis => self.styled(self.look.theme.emphasis),
+            Tag::Strong => self.styled(self.look.theme.strong),
+            Tag::Strikethrough => self.styled(Style::new().crossed_out()),
+            Tag::Link { dest_url, .. } => self.inline().begin_link(&dest_url, false),
+            Tag::Image { dest_url, .. } => self.inline().begin_link(&dest_url, true),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => self.flush(),
+            TagEnd::Heading(_) => {
+                self.flush();
+                self.heading = None;
+            }
+            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => {
+                self.leave();
+            }
+            TagEnd::CodeBlock => {
+                if let Some((language, code, open)) = self.code.take() {
+                    self.push(Block::Code { language, code, open });
+                }
+            }
+            TagEnd::HtmlBlock => self.flush(),
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    self.push(Block::Table(table));
+                }
+            }
+            TagEnd::TableCell => self.end_cell(),
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.inline().end_style();
+            }
+            TagEnd::Link | TagEnd::Image => self.inline().end_link(),
+            _ => {}
+        }
+    }
+
+    fn styled(&mut self, style: Style) {
+        self.inline().begin_style(style);
+    }
+
+    fn begin_text(&mut self) {
+        self.flush();
+        self.inline();
+    }
+
+    /// The text that is being read; items of tight lists have text without a paragraph.
+    fn inline(&mut self) -> &mut Inline<'a> {
+        let theme = self.look.theme;
+        let quoted = self.frames.iter().any(|frame| matches!(frame, Frame::Quote(_)));
+        let in_head = self.table.as_ref().is_some_and(|table| table.rows.is_empty());
+        let mut base = theme.assistant;
+        if quoted {
+            base = base.patch(theme.quote);
+        }
+        if let Some(level) = self.heading {
+            base = base.patch(theme.heading);
+            match level {
+                HeadingLevel::H1 => base = base.underlined(),
+                HeadingLevel::H2 => {}
+                _ => base = base.italic(),
+            }
+        }
+        if in_head {
+            base = base.patch(theme.strong);
+        }
+        self.inline.get_or_insert_with(|| Inline::new(theme, base))
+    }
+
+    fn end_cell(&mut self) {
+        let text = self.inline.take().map(Inline::finish).unwrap_or_default();
+        if let Some(table) = &mut self.table {
+            table.rows.last_mut().unwrap_or(&mut table.head).push(text);
+        }
+    }
+
+    /// Ends what has no end of its own.
+    fn flush(&mut self) {
+        if let Some(html) = self.html.take() {
+            self.push(Block::Html(html));
+        }
+        if let Some(inline) = self.inline.take() {
+            let text = inline.finish();
+            if !text.is_empty() {
+                let heading = self.heading.is_some();
+                self.push(if heading { Block::Heading(text) } else { Block::Paragraph(text) });
+            }
+        }
+    }
+
+    fn push(&mut self, block: Block) {
+        match self.frames.last_mut() {
+            None => self.blocks.push(block),
+            Some(Frame::Quote(blocks) | Frame::Footnote { blocks, .. }) => blocks.push(block),
+            Some(Frame::Item(item)) => item.blocks.push(block),
+            // Lists hold items only; what else comes is an item without a bullet of its own.
+            Some(Frame::List { items, .. }) => match items.last_mut() {
+                Some(item) => item.blocks.push(block),
+                None => items.push(Item { task: None, blocks: vec![block] }),
+            },
+        }
+    }
+
+    fn enter(&mut self, frame: Frame) {
+        self.flush();
+        // An item and its list must be cut off together.
+        let full = self.frames.len() >= MAX_DEPTH && !matches!(frame, Frame::Item(_));
+        if self.flattened > 0 || full {
+            self.flattened += 1;
+        } else {
+            self.frames.push(frame);
+        }
+    }
+
+    fn leave(&mut self) {
+        self.flush();
+        if self.flattened > 0 {
+            self.flattened -= 1;
+            return;
+        }
+        let block = match self.frames.pop() {
+            None => return,
+            Some(Frame::Quote(blocks)) => Block::Quote(blocks),
+            Some(Frame::Footnote { label, blocks }) => Block::Footnote { label, blocks },
+            Some(Frame::List { start, items, tight }) => Block::List { start, items, tight },
+            Some(Frame::Item(item)) => {
+                if let Some(Frame::List { items, .. }) = self.frames.last_mut() {
+                    items.push(item);
+                }
+                return;
+            }
+        };
+        self.push(block);
+    }
+}
