@@ -18,6 +18,7 @@
 pub mod agent;
 pub mod config;
 pub mod context;
+pub mod engine;
 pub mod error;
 pub mod files;
 pub mod llm;
@@ -25,6 +26,7 @@ pub mod message;
 pub mod paths;
 pub mod prompts;
 pub mod session;
+mod soul;
 pub mod tools;
 pub mod ui;
 pub mod wire;
