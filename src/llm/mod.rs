@@ -2,6 +2,7 @@
 
 mod answer;
 mod build;
+mod demo;
 mod http;
 #[cfg(test)]
 mod loopback;
@@ -15,6 +16,7 @@ mod surrogate;
 
 pub use answer::Answer;
 pub use build::{build, build_with_env};
+pub use demo::{DEMO_CONTEXT, DEMO_MODEL_NAME, demo, demo_at};
 pub use openai::Sampling;
 pub use provider::{
     ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart, ToolSpec,

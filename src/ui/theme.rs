@@ -15,7 +15,7 @@ use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
 
-pub use depth::ColorDepth;
+pub use depth::{ColorDepth, contrast};
 pub use marks::Marks;
 pub use parse::ThemeError;
 

@@ -1,0 +1,11 @@
+//! The command line: arguments, which front end to start, print mode, how the program ends.
+
+mod args;
+mod outcome;
+mod plan;
+mod print;
+mod run;
+mod screen;
+mod signals;
+
+pub use run::main;
