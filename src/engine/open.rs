@@ -96,7 +96,7 @@ fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
 
 fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
     let env = |name: &str| options.env.get(name);
-    let Some(mut resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
+    let Some(resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
         let demo = Model {
             provider: llm::demo(),
             name: llm::DEMO_MODEL_NAME.to_owned(),
@@ -106,9 +106,7 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
         };
         return Ok((demo, true));
     };
-    if let Some(thinking) = options.thinking {
-        resolved.thinking = thinking;
-    }
+    let resolved = resolved.with_thinking(options.thinking);
     let model = Model {
         provider: llm::build_with_env(&resolved, &env)
             .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
