@@ -5,7 +5,6 @@ mod outcome;
 mod plan;
 mod print;
 mod run;
-mod screen;
 mod signals;
 
 pub use run::main;

@@ -12,12 +12,13 @@ use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
-use super::{screen, signals};
+use super::signals;
 use crate::config::Config;
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
 use crate::paths::Paths;
+use crate::ui::{self, UiOptions};
 use crate::wire::{Command, Door};
 
 /// How long the engine may take to write everything and leave.
@@ -71,7 +72,7 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         tell(warning);
     }
     check_writable(&paths.share)?;
-    let theme = loaded.config.theme.clone();
+    let warnings = loaded.warnings.clone();
     let host = Host::new(HostOptions {
         paths,
         config: loaded.config,
@@ -86,10 +87,10 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
     });
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
-        FrontEnd::Screen { first_prompt, theme: flag } => {
-            let theme = flag.unwrap_or(theme);
-            screen::run(host, plan.session, first_prompt, theme, &runtime).map(|session| {
-                tell_how_to_resume(session.as_ref());
+        FrontEnd::Screen { first_prompt, theme } => {
+            let options = UiOptions { session: plan.session, first_prompt, theme, warnings };
+            ui::run(host, options, &runtime).map(|exit| {
+                tell_how_to_resume(exit.session.as_ref());
                 End::Done
             })
         }

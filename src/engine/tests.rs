@@ -9,7 +9,7 @@ use super::*;
 use crate::config::{Config, ModelConfig, ProviderConfig, ProviderKind};
 use crate::context::CONTEXT_FILE;
 use crate::message::{Message, Role, ToolCall};
-use crate::wire::{Command, DoorMessage, Event, PromptOutcome};
+use crate::wire::{Command, DoorMessage, Event, Extension, PromptOutcome, RevertCause};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -241,4 +241,59 @@ async fn a_front_end_that_did_not_ask_hears_no_extensions() {
     assert!(events.iter().all(Event::is_standard));
     assert!(events.contains(&Event::turn_end()));
     leave(door).await;
+}
+
+#[tokio::test]
+async fn the_demo_model_sends_a_dmail() {
+    let house = House::demo();
+    fs::write(house.root.path().join("work/notes.txt"), "a line\n".repeat(50)).expect("file");
+    let mut door = house.open(&SessionChoice::New).await;
+    let (events, outcome) = prompt(&mut door, "show me a D-Mail").await;
+    assert_eq!(outcome, PromptOutcome::Finished);
+    let reverted = events.iter().filter(|event| {
+        matches!(event, Event::Extension(Extension::ContextReverted(reverted))
+            if reverted.cause == RevertCause::AgentDMail && reverted.mail.is_some())
+    });
+    assert_eq!(reverted.count(), 1, "{events:#?}");
+    leave(door).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn cancel_kills_the_command_and_what_it_started() {
+    let call = r#"tool_call: {"id": "t1", "name": "Bash", "arguments": "{\"command\": \"echo $$ > pid; sleep 300 & wait\", \"timeout\": 300}"}"#;
+    let house = House::scripted(&[call]);
+    let options = HostOptions { yolo: true, ..house.options() };
+    let mut door = Host::new(options).open(&SessionChoice::New, true).await.expect("a session");
+    door.commands.send(Command::Prompt("go".into())).expect("the engine lives");
+    let pid_file = house.root.path().join("work/pid");
+    let pid = wait_for(|| fs::read_to_string(&pid_file).ok()?.trim().parse::<i32>().ok()).await;
+    let group = rustix::process::Pid::from_raw(pid).expect("pid");
+    assert!(rustix::process::test_kill_process(group).is_ok());
+    let began = std::time::Instant::now();
+    door.commands.send(Command::Cancel).expect("the engine lives");
+    loop {
+        if let DoorMessage::PromptDone(outcome) = next(&mut door).await.expect("the engine lives") {
+            assert_eq!(outcome, PromptOutcome::Cancelled);
+            break;
+        }
+    }
+    // Wide of the 100 ms it may take, for machines that are busy.
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    wait_for(|| rustix::process::test_kill_process(group).is_err().then_some(())).await;
+    wait_for(|| rustix::process::test_kill_process_group(group).is_err().then_some(())).await;
+    leave(door).await;
+}
+
+/// Waits until `look` finds something.
+async fn wait_for<T>(look: impl Fn() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, found).await.expect("in time")
 }

@@ -52,48 +52,29 @@ pub fn key_argument(tool: &str, arguments: &str) -> Option<String> {
         | "AskUserQuestion" => return None,
         _ => USUAL,
     };
-    let fields = fields(arguments);
-    let value = names.iter().find_map(|name| {
-        fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    });
-    let value = one_line(value?);
+    let value = one_line(&first_of(names, arguments)?);
     (!value.is_empty()).then(|| shorten_middle(&value, MAX_CHARS))
 }
 
-/// The strings and numbers of the outermost object, as far as they have arrived.
-fn fields(json: &str) -> Vec<(String, String)> {
-    let mut fields = Vec::new();
+/// The value of the first of `names` that the outermost object has, as far as it has arrived. Other
+/// strings are passed over, not copied: the content of a file streams by here again and again.
+fn first_of(names: &[&str], json: &str) -> Option<String> {
+    let mut best: Option<(usize, String)> = None;
     let mut reader = Reader { rest: json };
     reader.skip(char::is_whitespace);
     if reader.next() != Some('{') {
-        return fields;
+        return None;
     }
-    loop {
-        reader.skip(|c| c.is_whitespace() || c == ',');
-        if reader.next() != Some('"') {
-            return fields;
-        }
-        let (key, _) = reader.string();
-        reader.skip(char::is_whitespace);
-        if reader.next() != Some(':') {
-            return fields;
-        }
-        reader.skip(char::is_whitespace);
-        match reader.peek() {
-            Some('"') => {
-                reader.next();
-                fields.push((key, reader.string().0));
+    while best.as_ref().is_none_or(|(rank, _)| *rank > 0) {
+        match reader.field(names) {
+            Some(Some(found)) if best.as_ref().is_none_or(|(rank, _)| found.0 < *rank) => {
+                best = Some(found);
             }
-            Some('{' | '[') => reader.skip_nested(),
-            Some(_) => {
-                let word = reader.skip(|c| !matches!(c, ',' | '}') && !c.is_whitespace());
-                if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-                    fields.push((key, word.to_owned()));
-                }
-            }
-            None => return fields,
+            Some(_) => {}
+            None => break,
         }
     }
+    best.map(|(_, value)| value)
 }
 
 struct Reader<'a> {
@@ -101,6 +82,42 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Goes over one field. `None` at the end of the object; otherwise its place in `names` and its
+    /// value, if it is one of them and a string or a number.
+    fn field(&mut self, names: &[&str]) -> Option<Option<(usize, String)>> {
+        self.skip(|c| c.is_whitespace() || c == ',');
+        if self.next() != Some('"') {
+            return None;
+        }
+        let key = self.string();
+        let rank = names.iter().position(|name| *name == key);
+        self.skip(char::is_whitespace);
+        if self.next() != Some(':') {
+            return None;
+        }
+        self.skip(char::is_whitespace);
+        match (self.peek()?, rank) {
+            ('"', Some(rank)) => {
+                self.next();
+                Some(Some((rank, self.string())))
+            }
+            ('"', None) => {
+                self.next();
+                self.skip_string();
+                Some(None)
+            }
+            ('{' | '[', _) => {
+                self.skip_nested();
+                Some(None)
+            }
+            (first, rank) => {
+                let word = self.skip(|c| !matches!(c, ',' | '}') && !c.is_whitespace());
+                let is_number = first == '-' || first.is_ascii_digit();
+                Some(rank.filter(|_| is_number).map(|rank| (rank, word.to_owned())))
+            }
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -119,19 +136,30 @@ impl<'a> Reader<'a> {
         skipped
     }
 
-    /// The rest of a string whose opening quote was taken, and whether its end has arrived. An
-    /// escape that has not arrived whole is left out.
-    fn string(&mut self) -> (String, bool) {
+    /// The rest of a string whose opening quote was taken. An escape that has not arrived whole is
+    /// left out.
+    fn string(&mut self) -> String {
         let mut text = String::new();
         loop {
             match self.next() {
-                None => return (text, false),
-                Some('"') => return (text, true),
+                None | Some('"') => return text,
                 Some('\\') => match self.escape() {
                     Some(c) => text.push(c),
-                    None => return (text, false),
+                    None => return text,
                 },
                 Some(c) => text.push(c),
+            }
+        }
+    }
+
+    fn skip_string(&mut self) {
+        while let Some(c) = self.next() {
+            match c {
+                '"' => return,
+                '\\' => {
+                    self.next();
+                }
+                _ => {}
             }
         }
     }
@@ -180,9 +208,7 @@ impl<'a> Reader<'a> {
             match c {
                 '{' | '[' => depth += 1,
                 '}' | ']' => depth = depth.saturating_sub(1),
-                '"' => {
-                    self.string();
-                }
+                '"' => self.skip_string(),
                 _ => {}
             }
             if depth == 0 {
@@ -235,6 +261,8 @@ mod tests {
             ("TaskStop", r#"{"task_id":"bash-1"}"#, "bash-1"),
             ("mcp_tool", r#"{"verbose":true,"query":"rust"}"#, "rust"),
             ("other", r#"{"id": 42}"#, "42"),
+            ("other", r#"{"name": "n", "x": [{"path": "no"}], "path": "p"}"#, "p"),
+            ("WriteFile", r#"{"content": "\"path\": \"no\"", "path": "yes"}"#, "yes"),
         ] {
             assert_eq!(key(tool, arguments).as_deref(), Some(expected), "{tool}");
         }

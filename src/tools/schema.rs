@@ -29,6 +29,10 @@ fn plain(schema: &mut Value) {
     for noise in ["title", "format", "$schema"] {
         object.remove(noise);
     }
+    // Doc comments are wrapped where the source is; a description is one paragraph.
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
     if object.get("default").is_some_and(Value::is_null) {
         object.remove("default");
     }
@@ -125,7 +129,7 @@ fn problem(schema: &Value, value: &Value, at: &str, look: Look) -> Option<String
     match value {
         Value::Object(object) => problem_in_object(schema, object, at, look),
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            problem(member_schema(schema, value), item, &format!("{at}[{index}]"), look)
+            problem(member_schema(schema), item, &format!("{at}[{index}]"), look)
         }),
         _ => None,
     }
@@ -156,7 +160,7 @@ fn problem_in_object(
 }
 
 /// The schema of the items of a list, also where a list is one of several choices.
-fn member_schema<'a>(schema: &'a Value, _list: &Value) -> &'a Value {
+fn member_schema(schema: &Value) -> &Value {
     &choose(schema, |option| option["type"] == "array")["items"]
 }
 

@@ -1,7 +1,7 @@
 //! WriteFile: a whole new content, or more at the end (`kimi-cli` `tools/file/write.py`).
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::file_change::{Change, approve_and_write, read_old};
 use super::tool::ToolContext;
@@ -24,7 +24,7 @@ pub(crate) struct Params {
     mode: Mode,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
     #[default]
