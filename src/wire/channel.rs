@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::record::Recorder;
-use super::{Command, Event, Extension, Request};
+use super::{CheckpointCreated, Command, Event, Extension, Request};
 use crate::message::SessionId;
 
 /// What a front end hears.
@@ -97,6 +97,9 @@ pub struct SessionInfo {
     pub is_resumed: bool,
     /// Can the front end send `Command::Revert`?
     pub can_revert: bool,
+    /// The checkpoints of the context as it was opened, which a session written by another program
+    /// has no record of.
+    pub checkpoints: Vec<CheckpointCreated>,
     /// The slash commands the engine knows.
     pub slash_commands: Vec<SlashCommand>,
     /// What a person should know about how the session was opened, damaged records for instance.
@@ -204,6 +207,13 @@ impl Hub {
     /// Tells everybody something that is neither event nor request.
     pub fn tell(&self, message: DoorMessage) {
         self.lock().tell(&message);
+    }
+
+    /// Ends the wire: what is recorded is written, and every listener's messages end.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.recorder = None;
+        state.subscribers.clear();
     }
 
     /// Writes what the recorder still holds back.

@@ -1,0 +1,29 @@
+//! What the model is given: `context.jsonl` and its twin in memory.
+//!
+//! [`Context`] keeps the two equal: append, restore, checkpoint, revert, clear, replace.
+//! [`compaction`] is the pure part of summarising a long one. When to do any of that is for `soul`
+//! to say, and who may open a session's context at all for `session` (its lock).
+
+pub mod compaction;
+mod error;
+mod file;
+mod head;
+mod load;
+mod memory;
+mod record;
+mod repair;
+mod rotation;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use error::ContextError;
+pub(crate) use head::read_head;
+pub use load::{BadLine, OpenReport};
+pub use memory::Checkpoint;
+pub use store::Context;
+pub use tokens::estimate_tokens;
+
+/// File name of the context in a session's folder.
+pub const CONTEXT_FILE: &str = "context.jsonl";

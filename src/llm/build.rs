@@ -1,0 +1,154 @@
+//! From a resolved model to the provider that speaks to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::openai::{OpenAi, Sampling};
+use super::scripted::{Echo, SCRIPTS_VARIABLE, ScriptedEcho};
+use super::{ChatProvider, LlmError};
+use crate::config::{ProviderKind, ResolvedModel};
+
+/// The provider of `model`, with no knobs from the environment.
+///
+/// # Errors
+/// As [`build_with_env`].
+pub fn build(model: &ResolvedModel) -> Result<Arc<dyn ChatProvider>, LlmError> {
+    build_with_env(model, &|_| None)
+}
+
+/// The provider of `model`; `env` answers for `KIMI_MODEL_*` ([`Sampling`]) and for the script of
+/// `_scripted_echo` when the provider's own `env` does not name it. Nothing is connected yet.
+///
+/// # Errors
+/// [`LlmError::Protocol`] when the provider's settings cannot work, or its kind is not spoken; it
+/// says what to change.
+pub fn build_with_env(
+    model: &ResolvedModel,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Arc<dyn ChatProvider>, LlmError> {
+    match model.provider.kind {
+        ProviderKind::Kimi => Ok(Arc::new(OpenAi::new(model, Sampling::from_env(env)?)?)),
+        ProviderKind::OpenaiLegacy => Ok(Arc::new(OpenAi::new(model, Sampling::default())?)),
+        ProviderKind::Echo => Ok(Arc::new(Echo)),
+        ProviderKind::ScriptedEcho => {
+            let own = model.provider.env.get(SCRIPTS_VARIABLE).cloned();
+            let path = own.or_else(|| env(SCRIPTS_VARIABLE)).filter(|path| !path.is_empty());
+            let path = path.ok_or_else(|| {
+                LlmError::Protocol(format!(
+                    "provider \"{}\" of type _scripted_echo has no script: set \
+                     env = {{ {SCRIPTS_VARIABLE} = \"/path/to/scripts.json\" }}",
+                    model.key
+                ))
+            })?;
+            Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?))
+        }
+        kind @ (ProviderKind::OpenaiResponses
+        | ProviderKind::Anthropic
+        | ProviderKind::GoogleGenai
+        | ProviderKind::Vertexai
+        | ProviderKind::Chaos) => Err(not_spoken(&model.key, kind)),
+    }
+}
+
+fn not_spoken(key: &str, kind: ProviderKind) -> LlmError {
+    let name = serde_json::to_value(kind).ok();
+    let name = name.as_ref().and_then(serde_json::Value::as_str).unwrap_or("?");
+    let way = match kind {
+        ProviderKind::OpenaiResponses => {
+            "set type = \"openai_legacy\" with the same base_url and api_key"
+        }
+        ProviderKind::Anthropic => {
+            "set type = \"openai_legacy\" and base_url = \"https://api.anthropic.com/v1\", \
+             Anthropic's OpenAI-compatible endpoint"
+        }
+        ProviderKind::GoogleGenai => {
+            "set type = \"openai_legacy\" and base_url = \
+             \"https://generativelanguage.googleapis.com/v1beta/openai\""
+        }
+        _ => "set type = \"openai_legacy\" and the base_url of an OpenAI-compatible endpoint",
+    };
+    LlmError::Protocol(format!(
+        "model \"{key}\": this version speaks to providers of type kimi and openai_legacy, \
+         not {name}. In config.toml {way}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ProviderConfig;
+
+    fn model(kind: ProviderKind, env: &[(&str, &str)]) -> ResolvedModel {
+        ResolvedModel {
+            key: "m".into(),
+            model: "name".into(),
+            display_name: "M".into(),
+            max_context_size: 1000,
+            capabilities: vec![],
+            thinking: false,
+            provider: ProviderConfig {
+                kind,
+                base_url: "http://127.0.0.1:9/v1".into(),
+                api_key: String::new(),
+                env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+                custom_headers: Default::default(),
+                reasoning_key: None,
+            },
+        }
+    }
+
+    fn refused(model: &ResolvedModel) -> String {
+        build(model).err().expect("refused").to_string()
+    }
+
+    #[test]
+    fn kinds_that_are_spoken() {
+        for kind in [ProviderKind::Kimi, ProviderKind::OpenaiLegacy] {
+            assert_eq!(build(&model(kind, &[])).expect("a provider").model_name(), "name");
+        }
+        assert_eq!(build(&model(ProviderKind::Echo, &[])).expect("ok").model_name(), "echo");
+    }
+
+    #[test]
+    fn kinds_that_are_not_say_what_to_do() {
+        for (kind, name) in [
+            (ProviderKind::Anthropic, "anthropic"),
+            (ProviderKind::OpenaiResponses, "openai_responses"),
+            (ProviderKind::GoogleGenai, "google_genai"),
+            (ProviderKind::Vertexai, "vertexai"),
+            (ProviderKind::Chaos, "_chaos"),
+        ] {
+            let said = refused(&model(kind, &[]));
+            assert!(said.contains(&format!("not {name}")), "{said}");
+            assert!(
+                said.contains("type = \"openai_legacy\"") && said.contains("base_url"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_scripted_model_finds_its_script() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("s.json");
+        std::fs::write(&path, "[\"text: hi\"]").expect("write");
+        let path = path.to_str().expect("text");
+        let none = model(ProviderKind::ScriptedEcho, &[]);
+        assert!(refused(&none).contains(SCRIPTS_VARIABLE));
+        assert!(build(&model(ProviderKind::ScriptedEcho, &[(SCRIPTS_VARIABLE, path)])).is_ok());
+        let env = |name: &str| (name == SCRIPTS_VARIABLE).then(|| path.to_owned());
+        assert!(build_with_env(&none, &env).is_ok(), "the real environment counts too");
+    }
+
+    #[test]
+    fn wrong_settings_are_told_before_anything_is_sent() {
+        let mut wrong = model(ProviderKind::Kimi, &[]);
+        wrong.provider.base_url = "api.moonshot.cn".into();
+        assert!(refused(&wrong).contains("base_url"));
+        let env = |name: &str| (name == "KIMI_MODEL_TEMPERATURE").then(|| "warm".to_owned());
+        let kimi = model(ProviderKind::Kimi, &[]);
+        assert!(build_with_env(&kimi, &env).err().expect("no").to_string().contains("warm"));
+        let other = model(ProviderKind::OpenaiLegacy, &[]);
+        assert!(build_with_env(&other, &env).is_ok(), "the knobs are Kimi's");
+    }
+}

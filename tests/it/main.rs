@@ -1,0 +1,5 @@
+//! Everything that is tested from outside the library, one module an area, in one binary.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod architecture;
