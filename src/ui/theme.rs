@@ -317,6 +317,19 @@ impl Theme {
         self
     }
 
+    /// The theme in which what the model thinks is drawn: plain text looks like thinking.
+    #[must_use]
+    pub fn for_thinking(&self) -> Self {
+        let mut theme = self.clone();
+        theme.styles.assistant = self.thinking;
+        theme.styles.code = self.muted;
+        theme.styles.inline_code = Style::new();
+        theme.styles.heading = self.strong;
+        theme.syntax = SyntaxColors::default();
+        theme.stamp();
+        theme
+    }
+
     /// The style of a gauge that is `percent` full.
     #[must_use]
     pub fn gauge(&self, percent: u8) -> Style {

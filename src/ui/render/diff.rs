@@ -237,7 +237,12 @@ impl<'a> Painter<'a> {
             rest.push(Span::styled(" ".repeat(digits + 1), self.theme.diff_line_number));
         }
         let ground = Style { fg: None, ..look.style };
-        first.push(Span::styled(format!("{} ", look.sign), look.style));
+        let sign = match look.sign {
+            "+" => Style { fg: self.theme.success.fg, ..look.style },
+            "-" => Style { fg: self.theme.danger.fg, ..look.style },
+            _ => look.style,
+        };
+        first.push(Span::styled(format!("{} ", look.sign), sign));
         let mark = format!("{} ", self.theme.marks.wrapped);
         rest.push(Span::styled(mark, self.theme.muted.patch(ground)));
         let mut lines = wrap_hard(&Line::from(spans), self.width, &first, &rest);

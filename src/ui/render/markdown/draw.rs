@@ -44,9 +44,12 @@ impl Indent {
         deeper
     }
 
-    /// `line`, which fits, behind the indent.
-    fn put(&self, line: Line<'static>, first: bool) -> Line<'static> {
+    /// `line` behind the indent, unless there is no room for both.
+    fn put(&self, line: Line<'static>, first: bool, look: &Look<'_>) -> Line<'static> {
         let mut spans = if first { self.first.clone() } else { self.rest.clone() };
+        if spans_width(&spans) + spans_width(&line.spans) > usize::from(look.width) {
+            spans.clear();
+        }
         spans.extend(line.spans);
         Line { spans, ..line }
     }
@@ -89,12 +92,12 @@ fn block(block: &Block, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> 
         Block::List { start, items, tight } => list(*start, items, *tight, indent, look),
         Block::Table(table) => {
             let lines = table::lines(table, indent.room(look), look.theme);
-            put_all(lines, indent)
+            put_all(lines, indent, look)
         }
         Block::Rule => {
             let room = usize::from(indent.room(look));
             let rule = Line::styled(look.theme.marks.line.repeat(room), look.theme.rule);
-            vec![indent.put(rule, true)]
+            vec![indent.put(rule, true, look)]
         }
         Block::Html(html) => html_block(html, indent, look),
         Block::Footnote { label, blocks } => {
@@ -104,8 +107,8 @@ fn block(block: &Block, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> 
     }
 }
 
-fn put_all(lines: Vec<Line<'static>>, indent: &Indent) -> Vec<Line<'static>> {
-    lines.into_iter().enumerate().map(|(i, line)| indent.put(line, i == 0)).collect()
+fn put_all(lines: Vec<Line<'static>>, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> {
+    lines.into_iter().enumerate().map(|(i, line)| indent.put(line, i == 0, look)).collect()
 }
 
 fn styled(text: &Styled, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> {
@@ -145,7 +148,7 @@ fn code_block(
         let label = sanitize_line(label, 0);
         let room = usize::from(base.room(look));
         let label = truncate(&label, room).into_owned();
-        out.push(base.put(Line::styled(label, theme.code_label), true));
+        out.push(base.put(Line::styled(label, theme.code_label), true, look));
     }
     let mark = Span::styled(format!("{} ", theme.marks.wrapped), theme.muted);
     let mut continued = base.rest.clone();
@@ -192,7 +195,7 @@ fn list(
         let inner = outer.with(Span::styled(format!("{mark} "), style), Span::raw(space), look);
         let mut lines = sequence(&item.blocks, &inner, !tight, look);
         if lines.is_empty() {
-            lines.push(inner.put(Line::default(), true));
+            lines.push(inner.put(Line::default(), true, look));
         }
         if !tight && !out.is_empty() {
             out.push(gap(indent));

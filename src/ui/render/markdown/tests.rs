@@ -2,7 +2,9 @@ use proptest::prelude::*;
 use ratatui::style::{Modifier, Style};
 
 use super::*;
-use crate::ui::render::width::line_width;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::ui::render::width::{grapheme_width, line_width};
 
 /// Text, and below it the styles: a letter for each meaning, `.` for plain text.
 fn picture(source: &str, width: u16) -> String {
@@ -142,9 +144,12 @@ proptest! {
     ) {
         let theme = Theme::dark();
         for line in markdown(&source, width, &theme, &HighlightCache::new()) {
-            prop_assert!(!line.to_string().contains(char::is_control));
-            // A wide character cannot be narrower than it is.
-            prop_assert!(line_width(&line) <= usize::from(width.max(2)), "{:?}", line);
+            let text = line.to_string();
+            prop_assert!(!text.contains(char::is_control));
+            // A grapheme cannot be narrower than it is, and has at most the code's indent before it.
+            let widest = text.graphemes(true).map(grapheme_width).max().unwrap_or(0);
+            let room = usize::from(width).max(if widest > 1 { widest + 2 } else { 0 });
+            prop_assert!(line_width(&line) <= room, "{:?}", line);
         }
     }
 }
