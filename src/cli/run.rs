@@ -68,11 +68,13 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
     let loaded = Config::load(&paths, &plan.config)?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
-        // The screen covers this; it is there again when the screen is gone.
-        tell(warning);
+        // The screen shows them itself.
+        if matches!(plan.front, FrontEnd::Print { .. }) {
+            tell(warning);
+        }
     }
     check_writable(&paths.share)?;
-    let warnings = loaded.warnings.clone();
+    let warnings = loaded.warnings;
     let host = Host::new(HostOptions {
         paths,
         config: loaded.config,
