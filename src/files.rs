@@ -69,15 +69,31 @@ fn escape_non_ascii(json: &str) -> String {
 /// # Errors
 /// When the folder cannot be written; the old file is then untouched.
 pub fn write_atomic(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace(path, content, &tempfile::Builder::new())
+}
+
+/// Like [`write_atomic`], for the person's own files: a new file gets the mode the umask gives,
+/// not the private one of this program's data.
+///
+/// # Errors
+/// When the folder cannot be written; the old file is then untouched.
+pub fn write_atomic_shared(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    replace(path, content, &builder)
+}
+
+fn replace(path: &Path, content: &[u8], builder: &tempfile::Builder<'_, '_>) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = builder.tempfile_in(folder)?;
     file.write_all(content)?;
-    file.as_file().sync_all()?;
-    // A temporary file is private; a replaced one keeps the mode it had.
+    // A temporary file has its own mode; a replaced one keeps the mode it had.
     if let Ok(old) = fs::metadata(path) {
         file.as_file().set_permissions(old.permissions())?;
     }
+    file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
 }

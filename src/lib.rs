@@ -16,15 +16,19 @@
 )]
 
 pub mod agent;
+pub mod cli;
 pub mod config;
 pub mod context;
+pub mod engine;
 pub mod error;
 pub mod files;
 pub mod llm;
+pub mod log;
 pub mod message;
 pub mod paths;
 pub mod prompts;
 pub mod session;
+mod soul;
 pub mod tools;
 pub mod ui;
 pub mod wire;

@@ -1,7 +1,18 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod error;
+mod load;
+mod names;
+mod read;
+mod resolve;
 mod schema;
+#[cfg(test)]
+mod tests;
+mod tree;
 
+pub use error::{ConfigError, ConfigErrorKind};
+pub use load::{ConfigSource, Loaded};
+pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
 pub use schema::{
     Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind, ResolvedModel,
 };

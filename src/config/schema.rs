@@ -187,3 +187,17 @@ pub struct ResolvedModel {
     /// Its provider, environment applied.
     pub provider: ProviderConfig,
 }
+
+impl ResolvedModel {
+    /// The same model, thinking or not as `choice` says (`--thinking`, `--no-thinking`) as far as it
+    /// can: one that always thinks does, one that cannot does not.
+    #[must_use]
+    pub fn with_thinking(mut self, choice: Option<bool>) -> Self {
+        if let Some(choice) = choice {
+            let can = |capability| self.capabilities.contains(&capability);
+            self.thinking =
+                can(Capability::AlwaysThinking) || (choice && can(Capability::Thinking));
+        }
+        self
+    }
+}

@@ -5,12 +5,14 @@
 
 mod display;
 mod ids;
+mod key_argument;
 mod part;
 mod tool;
 mod usage;
 
 pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
+pub use key_argument::key_argument;
 pub use part::{ContentPart, MediaUrl, UserInput, text_of};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;

@@ -48,3 +48,9 @@ impl SessionLock {
         Ok(Self { _file: file })
     }
 }
+
+/// Does some program hold the session in `dir` now?
+pub(super) fn is_held(dir: &Path) -> bool {
+    File::open(dir.join(LOCK_FILE))
+        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}

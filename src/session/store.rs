@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::error::SessionError;
 use super::lock::SessionLock;
-use super::{metadata, peek};
+use super::{lock, metadata, peek};
 use crate::context::CONTEXT_FILE;
 use crate::files;
 use crate::message::SessionId;
@@ -138,7 +138,7 @@ impl SessionStore {
     }
 
     /// The session of `work_dir` to continue: the one that was marked last, unless a newer one was
-    /// written after that mark, which means that the program was killed in it.
+    /// written after that mark and nobody holds it, which means that the program was killed in it.
     ///
     /// # Errors
     /// When the sessions' folder cannot be read.
@@ -148,7 +148,7 @@ impl SessionStore {
             .and_then(|id| self.existing(work_dir, id));
         let marked_at =
             fs::metadata(self.paths.metadata_file()).and_then(|metadata| metadata.modified());
-        let newest = self.list(work_dir)?.into_iter().next();
+        let newest = self.list(work_dir)?.into_iter().find(|session| !lock::is_held(&session.dir));
         Ok(match (marked, newest) {
             (Some(marked), Some(newest)) if !marked_at.is_ok_and(|at| newest.updated_at > at) => {
                 Some(marked)

@@ -194,6 +194,9 @@ fn the_latest_is_the_marked_one_unless_a_newer_one_was_killed() {
     let killed = place.said("killed", "z", 100);
     age_by(&place.paths.metadata_file(), 300);
     assert_eq!(place.latest().as_deref(), Some("killed"));
+    let running = killed.lock().expect("lock");
+    assert_eq!(place.latest().as_deref(), Some("old"), "it was not killed, it runs");
+    drop(running);
     fs::remove_dir_all(&killed.dir).expect("remove");
     fs::remove_dir_all(&old.dir).expect("remove");
     assert_eq!(place.latest().as_deref(), Some("new"), "the marked one is gone");

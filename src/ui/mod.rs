@@ -1,4 +1,73 @@
-//! The full-screen front end.
+//! The full-screen front end: an Elm loop over the wire.
+//!
+//! [`msg`] is what can happen, [`update`](fn@update::update) takes it in, [`effect`] is what may be
+//! asked of the world, [`view`](fn@view::view) draws. These are pure; `runtime`, `exec` and `terminal`
+//! are the edge that is not.
 
+pub mod clock;
+pub mod effect;
+mod exec;
+pub mod key;
+pub mod keymap;
+pub mod model;
+pub mod msg;
 pub mod render;
+mod runtime;
+mod terminal;
+#[cfg(test)]
+mod testing;
 pub mod theme;
+pub mod update;
+pub mod view;
+
+use effect::OpenTarget;
+use model::Model;
+use theme::{ColorDepth, Theme};
+
+use crate::engine::{Host, SessionChoice};
+use crate::message::SessionId;
+
+/// How the screen begins.
+#[derive(Debug, Clone)]
+pub struct UiOptions {
+    /// The session to open.
+    pub session: SessionChoice,
+    /// What to send as soon as it is open.
+    pub first_prompt: Option<String>,
+    /// The theme's name; the configured one when none is given.
+    pub theme: Option<String>,
+    /// What the person should know about how the program was started.
+    pub warnings: Vec<String>,
+}
+
+/// How the screen ended.
+#[derive(Debug, Clone)]
+pub struct UiExit {
+    /// The session that was open last.
+    pub session: Option<SessionId>,
+}
+
+/// Shows the screen until the person leaves. The terminal is as it was when this returns.
+///
+/// # Errors
+/// When the theme is wrong or the terminal cannot be used.
+pub fn run(
+    host: Host,
+    options: UiOptions,
+    runtime: &tokio::runtime::Runtime,
+) -> anyhow::Result<UiExit> {
+    let name = options.theme.unwrap_or_else(|| host.config().theme.clone());
+    let theme = Theme::load(&name, &host.paths().themes())?
+        .at_depth(ColorDepth::detect(&|name| std::env::var(name).ok()));
+    let target = match options.session {
+        SessionChoice::New => OpenTarget::New,
+        SessionChoice::Continue => OpenTarget::Latest,
+        SessionChoice::Id(id) => OpenTarget::Id(id),
+    };
+    let mut model = Model::new(80, 24);
+    model.first_prompt = options.first_prompt;
+    model.shows_thinking = host.config().show_thinking_stream;
+    model.start_warnings = options.warnings;
+    let session = runtime.block_on(runtime::run(model, target, theme, host))?;
+    Ok(UiExit { session })
+}

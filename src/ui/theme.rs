@@ -15,7 +15,7 @@ use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
 
-pub use depth::ColorDepth;
+pub use depth::{ColorDepth, contrast};
 pub use marks::Marks;
 pub use parse::ThemeError;
 
@@ -181,6 +181,8 @@ pub struct Theme {
     pub revision: u64,
     /// The background it was made for. Not drawn; contrast is measured against it.
     pub background: Color,
+    /// The colours the terminal can show; what commands print is taken down to it too.
+    pub depth: ColorDepth,
     /// The styles of the screen.
     pub styles: Styles,
     /// The styles of source code.
@@ -278,6 +280,7 @@ impl Theme {
             is_dark: true,
             revision: 0,
             background: Color::Reset,
+            depth: ColorDepth::None,
             styles,
             syntax: SyntaxColors { comment: italic, keyword: bold, ..SyntaxColors::default() },
             marks: Marks::unicode(),
@@ -301,6 +304,7 @@ impl Theme {
         self.styles.map(change);
         self.syntax.map(change);
         self.background = depth.color(self.background);
+        self.depth = depth;
         self.stamp();
         self
     }
@@ -327,7 +331,7 @@ impl Theme {
     /// order in which themes were made.
     fn stamp(&mut self) {
         let mut hasher = DefaultHasher::new();
-        (&self.styles, &self.syntax, &self.marks, self.is_dark).hash(&mut hasher);
+        (&self.styles, &self.syntax, &self.marks, self.is_dark, self.depth).hash(&mut hasher);
         self.revision = hasher.finish();
     }
 }

@@ -209,6 +209,13 @@ impl Hub {
         self.lock().tell(&message);
     }
 
+    /// Ends the wire: what is recorded is written, and every listener's messages end.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.recorder = None;
+        state.subscribers.clear();
+    }
+
     /// Writes what the recorder still holds back.
     pub fn flush(&self) {
         if let Some(recorder) = self.lock().recorder.as_mut()

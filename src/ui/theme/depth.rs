@@ -163,3 +163,19 @@ pub fn rgb(color: Color) -> Option<(u8, u8, u8)> {
         named => ANSI.iter().find(|(color, _)| *color == named).map(|(_, rgb)| *rgb),
     }
 }
+
+/// How well `a` can be told from `b`: 1 (not at all) to 21, by WCAG 2; none when a colour is the
+/// terminal's own.
+#[must_use]
+pub fn contrast(a: Color, b: Color) -> Option<f64> {
+    let (a, b) = (luminance(rgb(a)?), luminance(rgb(b)?));
+    Some((a.max(b) + 0.05) / (a.min(b) + 0.05))
+}
+
+fn luminance(color: (u8, u8, u8)) -> f64 {
+    let channel = |value: u8| {
+        let value = f64::from(value) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(color.0) + 0.7152 * channel(color.1) + 0.0722 * channel(color.2)
+}

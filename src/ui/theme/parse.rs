@@ -185,6 +185,7 @@ impl Reader<'_> {
                 is_dark: true,
                 revision: 0,
                 background: Color::Reset,
+                depth: super::ColorDepth::TrueColor,
                 styles: Styles::default(),
                 syntax: SyntaxColors::default(),
                 marks: Marks::unicode(),

@@ -2,46 +2,36 @@ use std::fs;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::depth::rgb;
-use super::{ColorDepth, Marks, Theme};
+use super::{ColorDepth, Marks, Theme, contrast};
 use crate::ui::render::width::width;
-
-fn luminance(color: (u8, u8, u8)) -> f64 {
-    let channel = |value: u8| {
-        let value = f64::from(value) / 255.0;
-        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    };
-    0.2126 * channel(color.0) + 0.7152 * channel(color.1) + 0.0722 * channel(color.2)
-}
-
-fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
-}
 
 #[test]
 fn every_style_can_be_read() {
     let grounds = [
-        (Theme::dark(), vec![(0x1e, 0x1e, 0x1e), (0, 0, 0)], (0xd4, 0xd4, 0xd4)),
-        (Theme::light(), vec![(0xff, 0xff, 0xff)], (0x1f, 0x23, 0x28)),
+        (
+            Theme::dark(),
+            vec![Color::Rgb(0x1e, 0x1e, 0x1e), Color::Rgb(0, 0, 0)],
+            Color::Rgb(0xd4, 0xd4, 0xd4),
+        ),
+        (Theme::light(), vec![Color::Rgb(0xff, 0xff, 0xff)], Color::Rgb(0x1f, 0x23, 0x28)),
     ];
     let lines = ["border", "rule", "table_border", "gauge_empty", "diff_line_number"];
     for (theme, grounds, own) in grounds {
         for ground in grounds {
             for (key, style) in theme.styles.iter().chain(theme.syntax.iter()) {
-                let fg = style.fg.map_or(own, |color| rgb(color).expect("a fixed colour"));
-                let bg = style.bg.map_or(ground, |color| rgb(color).expect("a fixed colour"));
+                let fg = style.fg.unwrap_or(own);
+                let bg = style.bg.unwrap_or(ground);
                 let needed = if lines.contains(&key) { 3.0 } else { 4.5 };
-                let got = contrast(fg, bg);
+                let got = contrast(fg, bg).expect("fixed colours");
                 assert!(got >= needed, "{} {key}: {got:.2} < {needed}", theme.name);
             }
             // What stands in panels and in the chosen row must be readable there too.
             for below in [theme.overlay, theme.selection] {
-                let ground = rgb(below.bg.expect("a ground")).expect("a fixed colour");
+                let ground = below.bg.expect("a ground");
                 for (key, style) in theme.styles.iter().filter(|(_, style)| style.bg.is_none()) {
-                    let fg = style.fg.map_or(own, |color| rgb(color).expect("a fixed colour"));
+                    let fg = style.fg.unwrap_or(own);
                     let needed = if lines.contains(&key) { 2.0 } else { 3.9 };
-                    let got = contrast(fg, ground);
+                    let got = contrast(fg, ground).expect("fixed colours");
                     assert!(got >= needed, "{} {key} in a panel: {got:.2}", theme.name);
                 }
             }

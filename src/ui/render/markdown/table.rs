@@ -179,7 +179,7 @@ fn cards(table: &Table, room: u16, theme: &Theme) -> Vec<Line<'static>> {
         if !out.is_empty() {
             out.push(Line::default());
         }
-        for (head, cell) in table.head.iter().zip(row) {
+        for (head, cell) in table.head.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
             let mut spans: Vec<Span<'static>> = joined(head);
             spans.push(Span::styled(": ", theme.muted));
             spans.extend(joined(cell));

@@ -1,0 +1,128 @@
+//! What a frame, a key and a streamed word cost, and that it does not grow with the session.
+//!
+//! Compare the rows of one benchmark: 10,000 cells must cost what 100 cost (at most 1.3 times).
+
+#![allow(clippy::expect_used, reason = "a bench that cannot be set up may stop")]
+
+use divan::{Bencher, black_box};
+use kimi_tui::message::{ContentPart, ToolCall, ToolReturn};
+use kimi_tui::ui::model::Model;
+use kimi_tui::ui::msg::Msg;
+use kimi_tui::ui::theme::Theme;
+use kimi_tui::ui::update::update;
+use kimi_tui::ui::view::{Caches, view};
+use kimi_tui::wire::{DoorMessage, Empty, Event, StepBegin, ToolResult, TurnBegin};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+const CELLS: [usize; 3] = [100, 1_000, 10_000];
+
+fn main() {
+    divan::main();
+}
+
+fn tell(model: &mut Model, event: Event) {
+    drop(update(model, Msg::Door(DoorMessage::Event(event)), 1000.0));
+}
+
+/// A session of about `cells` cells: prompts, answers with code, tool calls.
+fn session(cells: usize) -> Model {
+    let mut model = Model::new(120, 40);
+    for turn in 0..cells / 4 {
+        tell(&mut model, Event::TurnBegin(TurnBegin { user_input: "Fix the parser".into() }));
+        tell(&mut model, Event::StepBegin(StepBegin { n: 1 }));
+        let text =
+            format!("Look at **line {turn}**:\n\n```rust\nfn main() {{}}\n```\n\n- one\n- two");
+        tell(&mut model, Event::ContentPart(ContentPart::text(text)));
+        for name in ["ReadFile", "Bash"] {
+            let id = format!("{name}{turn}");
+            let call = ToolCall::new(id.as_str(), name, Some("{\"command\": \"ls\"}".into()));
+            tell(&mut model, Event::ToolCall(call));
+            let return_value = ToolReturn::ok("a\nb\nc\nd\n", "4 lines read.");
+            tell(&mut model, Event::ToolResult(ToolResult { tool_call_id: id, return_value }));
+        }
+        tell(&mut model, Event::TurnEnd(Empty {}));
+    }
+    model
+}
+
+struct Bench {
+    model: Model,
+    theme: Theme,
+    caches: Caches,
+    terminal: Terminal<TestBackend>,
+}
+
+impl Bench {
+    fn new(cells: usize) -> Self {
+        let mut bench = Self {
+            model: session(cells),
+            theme: Theme::dark(),
+            caches: Caches::inline(),
+            terminal: Terminal::new(TestBackend::new(120, 40)).expect("a screen in memory"),
+        };
+        bench.frame();
+        bench
+    }
+
+    fn frame(&mut self) {
+        let Self { model, theme, caches, terminal } = self;
+        let mut info = None;
+        terminal
+            .draw(|frame| info = Some(view(model, theme, caches, frame, 1000.0)))
+            .expect("a screen in memory");
+        model.painted(info.expect("drawn").position);
+    }
+
+    fn key(&mut self, key: &str) {
+        let key = key.parse().expect("a key");
+        drop(black_box(update(&mut self.model, Msg::Key(key), 1000.0)));
+    }
+}
+
+#[divan::bench(args = CELLS)]
+fn warm_frame(bencher: Bencher<'_, '_>, cells: usize) {
+    let mut bench = Bench::new(cells);
+    bencher.bench_local(|| bench.frame());
+}
+
+#[divan::bench(args = CELLS)]
+fn frame_without_caches(bencher: Bencher<'_, '_>, cells: usize) {
+    let mut bench = Bench::new(cells);
+    bencher.bench_local(|| {
+        bench.caches = Caches::inline();
+        bench.frame();
+    });
+}
+
+#[divan::bench(args = CELLS)]
+fn key_and_frame(bencher: Bencher<'_, '_>, cells: usize) {
+    let mut bench = Bench::new(cells);
+    bencher.bench_local(|| {
+        bench.key("x");
+        bench.key("backspace");
+        bench.frame();
+    });
+}
+
+#[divan::bench(args = CELLS)]
+fn page_up_and_down(bencher: Bencher<'_, '_>, cells: usize) {
+    let mut bench = Bench::new(cells);
+    bencher.bench_local(|| {
+        bench.key("pageup");
+        bench.frame();
+        bench.key("pagedown");
+        bench.frame();
+    });
+}
+
+#[divan::bench(args = CELLS)]
+fn streamed_word_and_frame(bencher: Bencher<'_, '_>, cells: usize) {
+    let mut bench = Bench::new(cells);
+    tell(&mut bench.model, Event::TurnBegin(TurnBegin { user_input: "go on".into() }));
+    tell(&mut bench.model, Event::StepBegin(StepBegin { n: 1 }));
+    bencher.bench_local(|| {
+        tell(&mut bench.model, Event::ContentPart(ContentPart::text("word ")));
+        bench.frame();
+    });
+}

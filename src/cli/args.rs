@@ -1,0 +1,134 @@
+//! The flags as they are typed. What they mean together is decided in `plan`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  kimi-tui                              open the screen; the demo model answers if none is set up
+  kimi-tui 'explain src/main.rs'        the same, with a first prompt
+  kimi-tui -C                           go on with the last session of this folder
+  kimi-tui -r 7c2e1f00                  open a session by its id, or the beginning of it
+  kimi-tui --print -p 'list the todos'  no screen: the answer goes to standard output
+  git diff | kimi-tui --print           the prompt comes from standard input
+
+Environment:
+  KIMI_API_KEY, KIMI_BASE_URL, KIMI_MODEL_NAME   the model, without any configuration
+  OPENAI_API_KEY, OPENAI_BASE_URL                for providers that speak OpenAI's protocol
+  KIMI_SHARE_DIR                                 where data lives instead of ~/.kimi
+  KIMI_DEBUG=1                                   log details, as --debug
+
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 75 failed but worth trying again, 130 interrupted.";
+
+/// A coding agent on a full screen.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "kimi-tui", version, about, after_help = EXAMPLES, max_term_width = 100)]
+pub(super) struct Args {
+    /// The first thing to tell the agent
+    #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
+    pub(super) words: Option<String>,
+
+    /// The same as PROMPT
+    #[arg(short, long, value_name = "TEXT")]
+    pub(super) prompt: Option<String>,
+
+    /// With TEXT: the same as --prompt. Without: the same as --continue
+    #[arg(short = 'c', long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["words", "prompt"])]
+    pub(super) command: Option<String>,
+
+    /// Go on with the last session of this folder
+    #[arg(short = 'C', long = "continue", conflicts_with = "session")]
+    pub(super) is_continue: bool,
+
+    /// Open the session with this id (or its beginning); an unknown id begins a session with it
+    #[arg(
+        short = 'S',
+        long,
+        value_name = "ID",
+        short_alias = 'r',
+        visible_short_alias = 'r',
+        visible_alias = "resume"
+    )]
+    pub(super) session: Option<String>,
+
+    /// The model: a key of [models] in the configuration, or a model's own name
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+
+    /// Where the agent works [default: this folder]
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(super) work_dir: Option<PathBuf>,
+
+    /// Read this configuration instead of config.toml (JSON if it ends in .json)
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    pub(super) config_file: Option<PathBuf>,
+
+    /// Use this configuration instead: TOML or JSON text
+    #[arg(long, value_name = "TEXT")]
+    pub(super) config: Option<String>,
+
+    /// The agent: default, okabe, or one from the agents folder
+    #[arg(short, long, value_name = "NAME", conflicts_with = "agent_file")]
+    pub(super) agent: Option<String>,
+
+    /// The agent, from this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) agent_file: Option<PathBuf>,
+
+    /// Approve everything the agent wants to do, without asking
+    #[arg(short, long, visible_aliases = ["yes", "auto-approve"])]
+    pub(super) yolo: bool,
+
+    /// No screen: answer the prompt on standard output, approve everything, and end
+    #[arg(long)]
+    pub(super) print: bool,
+
+    /// With --print: only the last answer
+    #[arg(long)]
+    pub(super) final_message_only: bool,
+
+    /// The same as --print --final-message-only, without notes on standard error
+    #[arg(long, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+
+    /// With --print: tell on standard error what the tools do, even when that is no terminal
+    #[arg(long)]
+    pub(super) verbose: bool,
+
+    /// Stop a turn after this many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_steps_per_turn: Option<u64>,
+
+    /// The theme: dark, light, or one from the themes folder
+    #[arg(long, value_name = "NAME")]
+    pub(super) theme: Option<String>,
+
+    /// Let the model think, if it can
+    #[arg(long, overrides_with = "no_thinking")]
+    pub(super) thinking: bool,
+
+    /// Let it answer without thinking, if it can
+    #[arg(long, overrides_with = "thinking")]
+    pub(super) no_thinking: bool,
+
+    /// Log details (the files are in the logs folder, never on the screen)
+    #[arg(long)]
+    pub(super) debug: bool,
+
+    /// How much to log
+    #[arg(long, value_name = "LEVEL", value_enum, action = ArgAction::Set)]
+    pub(super) log_level: Option<LogLevel>,
+}
+
+/// How much to log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogLevel {
+    Error,
+    #[value(alias = "warning")]
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}

@@ -1,0 +1,10 @@
+//! The command line: arguments, which front end to start, print mode, how the program ends.
+
+mod args;
+mod outcome;
+mod plan;
+mod print;
+mod run;
+mod signals;
+
+pub use run::main;

@@ -1,0 +1,316 @@
+//! What the flags mean together: what to open, how, and on which front end.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use tracing::level_filters::LevelFilter;
+
+use super::args::{Args, LogLevel};
+use crate::agent::AgentChoice;
+use crate::config::ConfigSource;
+use crate::engine::SessionChoice;
+use crate::message::SessionId;
+
+/// Everything the flags say.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Plan {
+    pub(super) front: FrontEnd,
+    pub(super) session: SessionChoice,
+    pub(super) work_dir: Option<PathBuf>,
+    pub(super) config: ConfigSource,
+    pub(super) agent: AgentChoice,
+    pub(super) model: Option<String>,
+    pub(super) yolo: bool,
+    pub(super) thinking: Option<bool>,
+    pub(super) max_steps: Option<u64>,
+    pub(super) log_level: LevelFilter,
+}
+
+/// Which front end answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FrontEnd {
+    Screen { first_prompt: Option<String>, theme: Option<String> },
+    Print { prompt: PromptFrom, wants: Wants },
+}
+
+/// Where print mode's prompt is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PromptFrom {
+    Arguments(String),
+    Stdin,
+}
+
+/// How much print mode tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// Of the answers, only the last one.
+    pub(super) final_only: bool,
+    /// Progress on standard error.
+    pub(super) progress: bool,
+}
+
+/// Which of the program's streams are terminals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terminals {
+    pub(super) stdin: bool,
+    pub(super) stdout: bool,
+    pub(super) stderr: bool,
+}
+
+/// The plan of `args`.
+pub(super) fn resolve(
+    args: Args,
+    terminals: Terminals,
+    is_debug: bool,
+) -> Result<Plan, clap::Error> {
+    // A bare `-c` continues, as other programs have it; with a text it is upstream's prompt.
+    let is_continue = args.is_continue || args.command.as_deref() == Some("");
+    if is_continue && args.session.is_some() {
+        return Err(usage("--continue and --session cannot be used together: choose one"));
+    }
+    let session = match args.session.as_deref().map(str::trim) {
+        Some(id) => SessionChoice::Id(session_id(id)?),
+        None if is_continue => SessionChoice::Continue,
+        None => SessionChoice::New,
+    };
+    let prompt = [args.words, args.prompt, args.command]
+        .into_iter()
+        .flatten()
+        .find(|text| !text.trim().is_empty());
+    let front = if args.print || args.quiet {
+        let wants = Wants {
+            final_only: args.final_message_only || args.quiet,
+            progress: !args.quiet && (args.verbose || terminals.stderr),
+        };
+        let prompt = match prompt {
+            Some(text) => PromptFrom::Arguments(text),
+            None if terminals.stdin => {
+                return Err(usage(
+                    "--print needs a prompt: give one with -p TEXT, or on standard input",
+                ));
+            }
+            None => PromptFrom::Stdin,
+        };
+        FrontEnd::Print { prompt, wants }
+    } else if args.final_message_only {
+        return Err(usage("--final-message-only belongs to --print: give both"));
+    } else {
+        screen(prompt, args.theme, terminals)?
+    };
+    let is_debug = args.debug || is_debug;
+    Ok(Plan {
+        front,
+        session,
+        work_dir: args.work_dir,
+        config: match (args.config_file, args.config) {
+            (Some(file), _) => ConfigSource::File(file),
+            (None, Some(text)) => ConfigSource::Inline(text),
+            (None, None) => ConfigSource::Default,
+        },
+        agent: match (args.agent_file, args.agent) {
+            (Some(file), _) => AgentChoice::File(file),
+            (None, name) => AgentChoice::Named(name.unwrap_or_else(|| "default".to_owned())),
+        },
+        model: args.model,
+        yolo: args.yolo,
+        thinking: match (args.thinking, args.no_thinking) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        },
+        max_steps: args.max_steps_per_turn,
+        log_level: match args.log_level {
+            Some(level) => level.into(),
+            None if is_debug => LevelFilter::DEBUG,
+            None => LevelFilter::INFO,
+        },
+    })
+}
+
+fn screen(
+    first_prompt: Option<String>,
+    theme: Option<String>,
+    terminals: Terminals,
+) -> Result<FrontEnd, clap::Error> {
+    if terminals.stdin && terminals.stdout {
+        return Ok(FrontEnd::Screen { first_prompt, theme });
+    }
+    let which = if terminals.stdout { "Standard input" } else { "Standard output" };
+    Err(usage(&format!(
+        "{which} is not a terminal, so there can be no screen: \
+         use --print (with -p TEXT, or the prompt on standard input)"
+    )))
+}
+
+/// An id becomes the name of a folder: it must not lead out of its parent.
+fn session_id(id: &str) -> Result<SessionId, clap::Error> {
+    let is_name = !id.is_empty()
+        && id.len() <= 128
+        && !id.starts_with('.')
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if is_name {
+        return Ok(SessionId(id.to_owned()));
+    }
+    Err(usage("a session's id has letters, digits, '-', '_' and '.' only: see --session in --help"))
+}
+
+fn usage(message: &str) -> clap::Error {
+    Args::command().error(ErrorKind::ArgumentConflict, message)
+}
+
+/// The prompt of print mode, read to its end from `stdin` where it comes from there.
+pub(super) fn read_prompt(from: &PromptFrom, stdin: &mut dyn Read) -> anyhow::Result<String> {
+    let PromptFrom::Arguments(text) = from else {
+        let mut bytes = Vec::new();
+        stdin.read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if text.is_empty() {
+            return Err(crate::error::user(
+                "Standard input is empty, so there is no prompt.",
+                "Give one with -p TEXT, or pipe it in.",
+            ));
+        }
+        return Ok(text);
+    };
+    Ok(text.clone())
+}
+
+impl From<LogLevel> for LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::ERROR,
+            LogLevel::Warn => Self::WARN,
+            LogLevel::Info => Self::INFO,
+            LogLevel::Debug => Self::DEBUG,
+            LogLevel::Trace => Self::TRACE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    const ALL: Terminals = Terminals { stdin: true, stdout: true, stderr: true };
+    const NONE: Terminals = Terminals { stdin: false, stdout: false, stderr: false };
+
+    fn plan(args: &[&str], terminals: Terminals) -> Result<Plan, String> {
+        Args::try_parse_from(std::iter::once(&"kimi-tui").chain(args))
+            .and_then(|args| resolve(args, terminals, false))
+            .map_err(|error| error.to_string())
+    }
+
+    fn on_screen(args: &[&str]) -> Plan {
+        plan(args, ALL).expect("a plan")
+    }
+
+    fn first_prompt(args: &[&str]) -> Option<String> {
+        match on_screen(args).front {
+            FrontEnd::Screen { first_prompt, .. } => first_prompt,
+            FrontEnd::Print { .. } => panic!("not the screen"),
+        }
+    }
+
+    #[test]
+    fn the_flags_are_well_formed() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_prompt_has_four_spellings() {
+        for args in [&["do it"][..], &["-p", "do it"], &["-c", "do it"], &["--command=do it"]] {
+            assert_eq!(first_prompt(args), Some("do it".to_owned()), "{args:?}");
+            assert_eq!(on_screen(args).session, SessionChoice::New, "{args:?}");
+        }
+        assert_eq!(first_prompt(&[]), None);
+    }
+
+    #[test]
+    fn to_continue_has_three_spellings() {
+        for args in [&["-C"][..], &["--continue"], &["-c"], &["-c", "-y"]] {
+            assert_eq!(on_screen(args).session, SessionChoice::Continue, "{args:?}");
+        }
+        assert_eq!(first_prompt(&["-C", "and now"]), Some("and now".to_owned()));
+    }
+
+    #[test]
+    fn a_session_has_four_spellings() {
+        for flag in ["-S", "-r", "--session", "--resume"] {
+            let id = SessionChoice::Id(SessionId("7c2e".to_owned()));
+            assert_eq!(on_screen(&[flag, "7c2e"]).session, id, "{flag}");
+        }
+    }
+
+    #[test]
+    fn conflicts_are_told() {
+        for (args, words) in [
+            (&["-C", "-S", "x"][..], "cannot be used with"),
+            (&["-c", "-S", "x"], "--continue and --session cannot be used together"),
+            (&["a", "-p", "b"], "cannot be used with"),
+            (&["-p", "a", "-c", "b"], "cannot be used with"),
+            (&["--agent", "a", "--agent-file", "b"], "cannot be used with"),
+            (&["--config", "a", "--config-file", "b"], "cannot be used with"),
+            (&["--max-steps-per-turn", "0"], "0 is not in 1.."),
+            (&["--print"], "--print needs a prompt"),
+            (&["--final-message-only"], "belongs to --print"),
+            (&["-r", "../../etc"], "a session's id has letters"),
+            (&["-r", ".."], "a session's id has letters"),
+            (&["--log-level", "loud"], "invalid value 'loud'"),
+        ] {
+            let error = plan(args, ALL).expect_err("a conflict");
+            assert!(error.contains(words), "{args:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_print_mode_is_pointed_out() {
+        let error = plan(&["hello"], NONE).expect_err("no screen");
+        assert!(error.contains("Standard output is not a terminal"), "{error}");
+        assert!(error.contains("--print"), "{error}");
+        let error = plan(&[], Terminals { stdin: false, ..ALL }).expect_err("no screen");
+        assert!(error.contains("Standard input is not a terminal"), "{error}");
+    }
+
+    #[test]
+    fn print_mode_takes_its_prompt_from_flags_or_from_stdin() {
+        let front = |args: &[&str], terminals| plan(args, terminals).expect("a plan").front;
+        let wants = Wants { final_only: false, progress: false };
+        let given = PromptFrom::Arguments("hi".to_owned());
+        assert_eq!(
+            front(&["--print", "-p", "hi"], NONE),
+            FrontEnd::Print { prompt: given.clone(), wants }
+        );
+        assert_eq!(front(&["--print"], NONE), FrontEnd::Print { prompt: PromptFrom::Stdin, wants });
+        let quiet = Wants { final_only: true, progress: false };
+        assert_eq!(front(&["--quiet", "hi"], ALL), FrontEnd::Print { prompt: given, wants: quiet });
+
+        let read = |text: &str| read_prompt(&PromptFrom::Stdin, &mut text.as_bytes());
+        assert_eq!(read(" a\nb \n").expect("a prompt"), "a\nb");
+        assert!(read(" \n").is_err());
+    }
+
+    #[test]
+    fn thinking_and_logging_are_three_way() {
+        assert_eq!(on_screen(&[]).thinking, None);
+        assert_eq!(on_screen(&["--thinking"]).thinking, Some(true));
+        assert_eq!(on_screen(&["--thinking", "--no-thinking"]).thinking, Some(false));
+        assert_eq!(on_screen(&[]).log_level, LevelFilter::INFO);
+        assert_eq!(on_screen(&["--debug"]).log_level, LevelFilter::DEBUG);
+        assert_eq!(on_screen(&["--debug", "--log-level", "warn"]).log_level, LevelFilter::WARN);
+    }
+
+    #[test]
+    fn every_option_is_documented() {
+        let page = include_str!("../../docs/cli.md");
+        for option in Args::command().get_arguments() {
+            let names = option.get_long_and_visible_aliases().unwrap_or_default();
+            for name in names {
+                assert!(page.contains(&format!("--{name}")), "--{name}");
+            }
+        }
+    }
+}

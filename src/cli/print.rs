@@ -1,0 +1,296 @@
+//! Print mode: one prompt in, the answer on standard output, an exit code (upstream's `ui/print`).
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::outcome::{End, end_of};
+use super::plan::Wants;
+use crate::message::{ContentPart, ToolCall, ToolReturn};
+use crate::ui::render::sanitize::sanitize;
+use crate::wire::{
+    ApprovalChoice, ApprovalResponse, Command, Door, DoorMessage, Event, HookAction, HookAnswer,
+    PromptOutcome, QuestionAnswer, Request, Response, ToolCallAnswer,
+};
+
+/// Somebody wants the program to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// Ctrl-C.
+    Keyboard,
+    /// SIGTERM or SIGHUP.
+    Terminate,
+}
+
+/// Where print mode writes.
+pub(super) struct Outputs<'a> {
+    /// The answer.
+    pub(super) answer: &'a mut dyn Write,
+    /// Is that a terminal, which escape sequences in the answer could act on?
+    pub(super) answer_is_terminal: bool,
+    /// Progress and problems.
+    pub(super) notes: &'a mut dyn Write,
+}
+
+/// Sends `prompt` and writes what comes back until the engine is idle again. The door stays open.
+pub(super) async fn run(
+    door: &mut Door,
+    prompt: String,
+    wants: Wants,
+    outputs: Outputs<'_>,
+    interrupts: &mut UnboundedReceiver<Interrupt>,
+) -> End {
+    let mut printer = Printer::new(wants, outputs);
+    for warning in &door.info.warnings {
+        printer.problem(warning);
+    }
+    if door.info.is_demo {
+        printer.problem("No model is configured: the built-in demo model answers. See --help.");
+    }
+    if door.commands.send(Command::Prompt(prompt.into())).is_err() {
+        return End::failed("The engine ended before the prompt reached it.");
+    }
+    let mut interrupted = None;
+    loop {
+        let message = tokio::select! {
+            message = door.messages.recv() => message,
+            Some(interrupt) = interrupts.recv() => {
+                // A second one does not wait for the first to be obeyed.
+                if interrupted.replace(interrupt).is_some() {
+                    return End::Interrupted(interrupt);
+                }
+                let _ = door.commands.send(Command::Cancel);
+                continue;
+            }
+        };
+        let Some(message) = message else {
+            return End::failed("The engine ended in the middle of the turn.");
+        };
+        let done = match message {
+            DoorMessage::PromptDone(outcome) => Some(outcome),
+            DoorMessage::Event(event) => {
+                printer.event(event);
+                None
+            }
+            DoorMessage::Request(request) => {
+                if let Some(response) = answer(&request) {
+                    let _ = door.commands.send(Command::Respond(response));
+                }
+                None
+            }
+            DoorMessage::Refused(reason) => {
+                printer.problem(&reason);
+                None
+            }
+            DoorMessage::Info(_) => None,
+        };
+        if printer.reader_is_gone() && interrupted.is_none() {
+            // Whoever read has seen enough, as `head` does: stop, and be content.
+            interrupted = Some(Interrupt::Keyboard);
+            let _ = door.commands.send(Command::Cancel);
+        }
+        if let Some(outcome) = done {
+            let written = printer.finish(&outcome);
+            return match (written, interrupted) {
+                (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => End::Done,
+                (Err(error), _) => {
+                    End::failed(format!("The answer could not be written: {error}."))
+                }
+                (Ok(()), Some(interrupt)) => End::Interrupted(interrupt),
+                (Ok(()), None) => end_of(outcome),
+            };
+        }
+    }
+}
+
+/// Nobody is there to ask: everything is approved, questions are dismissed.
+fn answer(request: &Request) -> Option<Response> {
+    let request_id = request.id()?.to_owned();
+    Some(match request {
+        Request::ApprovalRequest(_) => Response::Approval(ApprovalResponse {
+            request_id,
+            response: ApprovalChoice::Approve,
+            feedback: String::new(),
+        }),
+        Request::QuestionRequest(_) => {
+            Response::Question(QuestionAnswer { request_id, answers: BTreeMap::new() })
+        }
+        Request::ToolCallRequest(call) => Response::ToolCall(ToolCallAnswer {
+            tool_call_id: call.id.clone(),
+            return_value: ToolReturn::error("There is no such tool here.", "Not available"),
+        }),
+        Request::HookRequest(_) => Response::Hook(HookAnswer {
+            request_id,
+            action: HookAction::Allow,
+            reason: String::new(),
+        }),
+        Request::Unknown(_) => return None,
+    })
+}
+
+/// Writes the answer as it comes, and notes about what happens meanwhile.
+struct Printer<'a> {
+    wants: Wants,
+    outputs: Outputs<'a>,
+    /// The answer of this step, when only the last one is wanted.
+    held: String,
+    /// Did a step begin since something was written?
+    is_new_step: bool,
+    has_written: bool,
+    is_line_open: bool,
+    failure: Option<io::Error>,
+    /// The call whose arguments are still coming, and the names of all calls.
+    call: Option<ToolCall>,
+    names: BTreeMap<String, String>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(wants: Wants, outputs: Outputs<'a>) -> Self {
+        Self {
+            wants,
+            outputs,
+            held: String::new(),
+            is_new_step: false,
+            has_written: false,
+            is_line_open: false,
+            failure: None,
+            call: None,
+            names: BTreeMap::new(),
+        }
+    }
+
+    fn reader_is_gone(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Event::ToolCallPart(part) = event {
+            if let (Some(call), Some(more)) = (&mut self.call, part.arguments_part) {
+                call.function.arguments.get_or_insert_default().push_str(&more);
+            }
+            return;
+        }
+        self.tell_call();
+        match event {
+            Event::ContentPart(ContentPart::Text { text }) => self.text(&text),
+            Event::StepBegin(_) => {
+                self.held.clear();
+                self.is_new_step = true;
+            }
+            Event::StepRetry(retry) => {
+                self.held.clear();
+                self.is_new_step = true;
+                self.problem(&format!(
+                    "{}: trying again in {:.0} s, attempt {} of {}.",
+                    retry.error_type, retry.wait_s, retry.next_attempt, retry.max_attempts
+                ));
+            }
+            Event::ToolCall(call) => {
+                self.names.insert(call.id.clone(), call.function.name.clone());
+                self.call = Some(call);
+            }
+            Event::ToolResult(result) => {
+                let name = self.names.remove(&result.tool_call_id);
+                if result.return_value.is_error {
+                    let name = name.unwrap_or_else(|| "A tool".to_owned());
+                    let value = &result.return_value;
+                    let why = value.brief().unwrap_or(&value.message);
+                    self.progress(&format!("{name} failed: {}", first_line(why)));
+                }
+            }
+            Event::CompactionBegin(_) => self.progress("Summarising the context"),
+            Event::Notification(note) => self.progress(&first_line(&note.title)),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.wants.final_only {
+            self.held.push_str(text);
+            return;
+        }
+        if text.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.is_new_step) && self.has_written {
+            // What different steps say are different paragraphs.
+            let gap = if self.is_line_open { "\n\n" } else { "\n" };
+            self.write(gap);
+        }
+        self.write(text);
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failure.is_some() || text.is_empty() {
+            return;
+        }
+        let shown = if self.outputs.answer_is_terminal { sanitize(text) } else { text.into() };
+        let out = &mut self.outputs.answer;
+        if let Err(error) = out.write_all(shown.as_bytes()).and_then(|()| out.flush()) {
+            self.failure = Some(error);
+        }
+        self.has_written = true;
+        self.is_line_open = !shown.ends_with('\n');
+    }
+
+    /// Tells of the call whose arguments are now complete.
+    fn tell_call(&mut self) {
+        let Some(call) = self.call.take() else { return };
+        let name = &call.function.name;
+        let line = match crate::message::key_argument(name, call.arguments()) {
+            Some(argument) => format!("{name} {}", first_line(&argument)),
+            None => name.clone(),
+        };
+        self.progress(&line);
+    }
+
+    fn progress(&mut self, line: &str) {
+        if self.wants.progress {
+            self.note(&format!("· {line}"));
+        }
+    }
+
+    /// Something a person should know even if progress is not wanted.
+    fn problem(&mut self, line: &str) {
+        self.note(line);
+    }
+
+    fn note(&mut self, line: &str) {
+        if self.is_line_open && self.outputs.answer_is_terminal {
+            // Both streams end on one screen: do not write into the middle of the answer's line.
+            self.write("\n");
+            self.is_new_step = true;
+        }
+        // A note that cannot be written is not worth failing for.
+        let _ = writeln!(self.outputs.notes, "{}", sanitize(line));
+    }
+
+    /// Ends the output.
+    fn finish(&mut self, outcome: &PromptOutcome) -> io::Result<()> {
+        self.tell_call();
+        if self.wants.final_only && *outcome == PromptOutcome::Finished {
+            let held = std::mem::take(&mut self.held);
+            self.write(&held);
+        }
+        if self.is_line_open {
+            self.write("\n");
+        }
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+fn first_line(text: &str) -> String {
+    const WIDEST: usize = 160;
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

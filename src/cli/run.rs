@@ -1,0 +1,232 @@
+//! From the arguments to the end: configuration, log, runtime, front end, exit code.
+
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::runtime::{Builder, Runtime};
+
+use super::args::Args;
+use super::outcome::{End, report, tell};
+use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
+use super::print::{self, Outputs};
+use super::signals;
+use crate::config::Config;
+use crate::engine::{Env, Host, HostOptions, SessionChoice};
+use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
+use crate::message::SessionId;
+use crate::paths::Paths;
+use crate::ui::{self, UiOptions};
+use crate::wire::{Command, Door};
+
+/// How long the engine may take to write everything and leave.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// The whole program: from the arguments of this process to its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let terminals = Terminals {
+        stdin: stdin().is_terminal(),
+        stdout: stdout().is_terminal(),
+        stderr: stderr().is_terminal(),
+    };
+    let is_debug = std::env::var("KIMI_DEBUG").is_ok_and(|value| is_on(&value));
+    let plan = match Args::try_parse().and_then(|args| plan::resolve(args, terminals, is_debug)) {
+        Ok(plan) => plan,
+        Err(error) => {
+            // Help and version come this way too. Nobody reading them is no failure.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { EXIT_OK });
+        }
+    };
+    match start(plan, terminals) {
+        Ok(end) => {
+            if let End::Failed { message, .. } = &end {
+                tell(&format!("kimi-tui: {message}"));
+            }
+            ExitCode::from(end.code())
+        }
+        Err(error) => {
+            tracing::error!("{error:#}");
+            report(&error);
+            ExitCode::from(EXIT_FAILURE)
+        }
+    }
+}
+
+fn is_on(value: &str) -> bool {
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
+
+fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
+    let paths = Paths::from_env()?;
+    crate::log::start(&paths.logs(), plan.log_level);
+    log_panics();
+    let work_dir = work_dir(plan.work_dir.as_deref())?;
+    let loaded = Config::load(&paths, &plan.config)?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+        // The screen covers this; it is there again when the screen is gone.
+        tell(warning);
+    }
+    check_writable(&paths.share)?;
+    let warnings = loaded.warnings.clone();
+    let host = Host::new(HostOptions {
+        paths,
+        config: loaded.config,
+        work_dir,
+        agent: plan.agent,
+        model: plan.model,
+        // Nobody could be asked in print mode.
+        yolo: plan.yolo || matches!(plan.front, FrontEnd::Print { .. }),
+        thinking: plan.thinking,
+        max_steps: plan.max_steps,
+        env: Env::process(),
+    });
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let end = match plan.front {
+        FrontEnd::Screen { first_prompt, theme } => {
+            let options = UiOptions { session: plan.session, first_prompt, theme, warnings };
+            ui::run(host, options, &runtime).map(|exit| {
+                tell_how_to_resume(exit.session.as_ref());
+                End::Done
+            })
+        }
+        FrontEnd::Print { prompt, wants } => {
+            print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
+        }
+    };
+    // What still blocks, a read for instance, must not keep the program.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    end
+}
+
+fn print_front(
+    host: &Host,
+    session: &SessionChoice,
+    prompt: &PromptFrom,
+    wants: Wants,
+    terminals: Terminals,
+    runtime: &Runtime,
+) -> anyhow::Result<End> {
+    let prompt = plan::read_prompt(prompt, &mut stdin().lock())?;
+    runtime.block_on(async {
+        let mut interrupts = signals::listen()?;
+        let mut door = host.open(session, false).await?;
+        let (mut answer, mut notes) = (stdout(), stderr());
+        let outputs = Outputs {
+            answer: &mut answer,
+            answer_is_terminal: terminals.stdout,
+            notes: &mut notes,
+        };
+        let end = print::run(&mut door, prompt, wants, outputs, &mut interrupts).await;
+        let session = leave(door).await;
+        if wants.progress || !wants.final_only {
+            tell_how_to_resume(session.as_ref());
+        }
+        Ok(end)
+    })
+}
+
+/// Lets the engine write everything; gives the session's id if there is something to come back to.
+async fn leave(mut door: Door) -> Option<SessionId> {
+    let info = door.info.clone();
+    if door.commands.send(Command::Shutdown).is_ok() {
+        let until_closed = async { while door.messages.recv().await.is_some() {} };
+        if tokio::time::timeout(FAREWELL, until_closed).await.is_err() {
+            tracing::warn!("the engine did not end in time");
+        }
+    }
+    // An empty session is removed when it is left.
+    info.id.clone().filter(|_| info.session_dir.is_dir())
+}
+
+fn tell_how_to_resume(session: Option<&SessionId>) {
+    if let Some(id) = session {
+        tell(&format!("To resume this session: kimi-tui -r {id}"));
+    }
+}
+
+/// The folder the agent works in: absolute, without links, as sessions are found by it.
+fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let Some(folder) = flag else {
+        return std::env::current_dir().and_then(|dir| dir.canonicalize()).map_err(|error| {
+            user(
+                format!("The folder this was started in is gone or closed to you ({error})."),
+                "Change to another folder, or pass one with --work-dir.",
+            )
+        });
+    };
+    let shown = folder.display();
+    let advice = "Check the path given with --work-dir.";
+    let absolute = folder.canonicalize().map_err(|error| {
+        user(format!("The work folder {shown} cannot be used ({error})."), advice)
+    })?;
+    if !absolute.is_dir() {
+        return Err(user(format!("The work folder {shown} is not a folder."), advice));
+    }
+    Ok(absolute)
+}
+
+/// Sessions are written while they run: better to hear now that they cannot be.
+fn check_writable(share: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(share).and_then(|()| tempfile::tempfile_in(share)).map(drop).map_err(
+        |error| {
+            user(
+                format!("The data folder {} cannot be written ({error}).", share.display()),
+                "Make it writable, or set KIMI_SHARE_DIR to another folder.",
+            )
+        },
+    )
+}
+
+/// A panic goes to the log too: the screen may be gone before anybody reads it.
+fn log_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        tracing::error!("{info}");
+        before(info);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_folder_must_be_one() {
+        let folder = tempfile::tempdir().expect("folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "x").expect("file");
+        let gone = folder.path().join("gone");
+        let told = |path: &Path| work_dir(Some(path)).expect_err("no folder").to_string();
+        assert!(told(&file).contains("is not a folder"), "{}", told(&file));
+        assert!(told(&gone).contains("gone cannot be used"), "{}", told(&gone));
+        let dotted = folder.path().join("gone/..");
+        assert!(work_dir(Some(&dotted)).is_err());
+        let real = folder.path().canonicalize().expect("real");
+        assert_eq!(work_dir(Some(&folder.path().join("."))).expect("a folder"), real);
+    }
+
+    #[test]
+    fn a_data_folder_is_made_and_tried() {
+        let folder = tempfile::tempdir().expect("folder");
+        let share = folder.path().join("new/share");
+        check_writable(&share).expect("writable");
+        assert_eq!(std::fs::read_dir(&share).expect("made").count(), 0);
+        let in_the_way = folder.path().join("file");
+        std::fs::write(&in_the_way, "x").expect("file");
+        let told = check_writable(&in_the_way.join("share")).expect_err("a file").to_string();
+        assert!(told.contains("KIMI_SHARE_DIR"), "{told}");
+    }
+
+    #[test]
+    fn debug_is_switched_by_what_people_write() {
+        for (value, on) in [("1", true), ("true", true), ("0", false), ("", false), ("off", false)]
+        {
+            assert_eq!(is_on(value), on, "{value}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Signals that end print mode, as messages.
+
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use super::print::Interrupt;
+
+/// What arrives from now on. Must be called on the runtime.
+#[cfg(unix)]
+pub(super) fn listen() -> std::io::Result<UnboundedReceiver<Interrupt>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let kinds = [
+        (SignalKind::interrupt(), Interrupt::Keyboard),
+        (SignalKind::terminate(), Interrupt::Terminate),
+        (SignalKind::hangup(), Interrupt::Terminate),
+    ];
+    for (kind, interrupt) in kinds {
+        let mut signals = signal(kind)?;
+        let sender = sender.clone();
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() && sender.send(interrupt).is_ok() {}
+        });
+    }
+    Ok(receiver)
+}
+
+/// What arrives from now on. Must be called on the runtime.
+#[cfg(not(unix))]
+pub(super) fn listen() -> std::io::Result<UnboundedReceiver<Interrupt>> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() && sender.send(Interrupt::Keyboard).is_ok() {}
+    });
+    Ok(receiver)
+}

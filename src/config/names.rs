@@ -1,0 +1,147 @@
+//! The names a configuration may use, and the nearest one to a name it may not.
+
+/// Keys at the top, upstream's own that this program does not use included.
+pub(super) const TOP: &[&str] = &[
+    "default_model",
+    "default_thinking",
+    "default_yolo",
+    "default_plan_mode",
+    "default_editor",
+    "theme",
+    "show_thinking_stream",
+    "models",
+    "providers",
+    "loop_control",
+    "skip_afk_prompt_injection",
+    "hooks",
+    "merge_all_available_skills",
+    "extra_skill_dirs",
+    "telemetry",
+    "background",
+    "notifications",
+    "services",
+    "mcp",
+    "compaction",
+];
+
+/// Keys of a provider.
+pub(super) const PROVIDER: &[&str] = &[
+    "type",
+    "base_url",
+    "api_key",
+    "env",
+    "custom_headers",
+    "reasoning_key",
+    "oauth",
+    "default_query",
+];
+
+/// Keys of a model.
+pub(super) const MODEL: &[&str] =
+    &["provider", "model", "max_context_size", "capabilities", "display_name"];
+
+/// Keys of `[loop_control]`.
+pub(super) const LOOP_CONTROL: &[&str] = &[
+    "max_steps_per_turn",
+    "max_steps_per_run",
+    "max_retries_per_step",
+    "max_ralph_iterations",
+    "reserved_context_size",
+    "compaction_trigger_ratio",
+    "max_preserved_messages",
+];
+
+/// Values of a provider's `type`.
+pub(super) const PROVIDER_TYPES: &[&str] = &[
+    "kimi",
+    "openai_legacy",
+    "openai_responses",
+    "anthropic",
+    "google_genai",
+    "gemini",
+    "vertexai",
+    "_echo",
+    "_scripted_echo",
+    "_chaos",
+];
+
+/// Values in a model's `capabilities`.
+pub(super) const CAPABILITIES: &[&str] = &["image_in", "video_in", "thinking", "always_thinking"];
+
+/// The name nearest to `name`, if one is near enough to be what was meant.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Comparing is quadratic; nothing this long is a slip of the finger.
+    const LONGEST: usize = 64;
+    let name: Vec<char> = name.to_lowercase().chars().take(LONGEST + 1).collect();
+    if name.len() > LONGEST {
+        return None;
+    }
+    let limit = (name.len() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|candidate| {
+            let letters: Vec<char> = candidate.to_lowercase().chars().take(LONGEST * 2).collect();
+            (distance(&name, &letters), candidate)
+        })
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours from `a` to `b`.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before_last[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+/// `names` as a person reads a list.
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(quoted_unless_bare).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// `name` as a TOML key: bare where that is allowed, with control characters escaped.
+pub(super) fn quoted_unless_bare(name: &str) -> String {
+    let is_bare =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { format!("{name:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_another_word_does_not() {
+        for (typed, meant) in [
+            ("defualt_model", Some("default_model")),
+            ("default_modle", Some("default_model")),
+            ("Theme", Some("theme")),
+            ("porviders", Some("providers")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, TOP.iter().copied()), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn keys_are_quoted_where_toml_wants_it() {
+        assert_eq!(quoted_unless_bare("local-1"), "local-1");
+        assert_eq!(quoted_unless_bare("kimi-code/k2"), "\"kimi-code/k2\"");
+        assert_eq!(quoted_unless_bare("a\u{1b}[2J"), "\"a\\u{1b}[2J\"");
+    }
+}

@@ -1,0 +1,147 @@
+//! The engine: puts configuration, session, agent, model and soul together and hands out the door.
+//!
+//! [`Host::open`] is the one way in; what a front end holds afterwards is a [`Door`]. Opening is in
+//! [`open`], leaving in [`Closing`].
+
+mod env;
+mod open;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::agent::AgentChoice;
+use crate::config::Config;
+use crate::message::SessionId;
+use crate::paths::Paths;
+use crate::session::{Session, SessionLock, SessionStore};
+use crate::soul::Soul;
+use crate::wire::channel::CommandSender;
+use crate::wire::{Door, Hub};
+
+pub use env::Env;
+
+/// What a host is made from: flags, configuration and environment.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Where data lives.
+    pub paths: Paths,
+    /// What is configured.
+    pub config: Config,
+    /// Where the agent works.
+    pub work_dir: PathBuf,
+    /// Which agent. The default one gives way to `okabe` with the demo model, which shows D-Mail.
+    pub agent: AgentChoice,
+    /// A model's key, or name; none for the configured one.
+    pub model: Option<String>,
+    /// Is every action approved unasked? Not stored.
+    pub yolo: bool,
+    /// Should the model think? None for what is configured.
+    pub thinking: Option<bool>,
+    /// Steps in one turn, at most; none for what is configured.
+    pub max_steps: Option<u64>,
+    /// Environment variables.
+    pub env: Env,
+}
+
+/// Which session to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChoice {
+    /// A new one.
+    New,
+    /// The last one of the work folder.
+    Continue,
+    /// This one, by its id or a unique beginning of it.
+    Id(SessionId),
+}
+
+/// Opens sessions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Host(Arc<HostOptions>);
+
+impl Host {
+    /// A host. Nothing is read yet.
+    #[must_use]
+    pub fn new(options: HostOptions) -> Self {
+        Self(Arc::new(options))
+    }
+
+    /// Where data lives.
+    #[must_use]
+    pub fn paths(&self) -> &Paths {
+        &self.0.paths
+    }
+
+    /// Where the agent works, as it was given.
+    #[must_use]
+    pub fn work_dir(&self) -> &Path {
+        &self.0.work_dir
+    }
+
+    /// What is configured.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// Opens a session and starts its engine. Needs a tokio runtime with timers; the engine lives
+    /// until `Command::Shutdown`, and the door's messages end when everything is written.
+    ///
+    /// # Errors
+    /// An error for a person: no such folder, agent, model or session, a session that is open
+    /// elsewhere, a folder that cannot be written.
+    pub async fn open(
+        &self,
+        choice: &SessionChoice,
+        wants_extensions: bool,
+    ) -> anyhow::Result<Door> {
+        let (options, choice) = (Arc::clone(&self.0), choice.clone());
+        let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice))
+            .await
+            .context("opening the session failed because of a defect in this program")??;
+        let hub = opened.setup.hub.clone();
+        let info = Arc::new(opened.setup.info.clone());
+        let messages = hub.subscribe(wants_extensions);
+        let (commands, inbox) = CommandSender::channel();
+        let mut soul = Soul::new(opened.setup);
+        let closing = opened.closing;
+        tokio::spawn(async move {
+            soul.run(inbox).await;
+            // Its files must be closed before the session may be removed.
+            drop(soul);
+            let _ = tokio::task::spawn_blocking(move || closing.close()).await;
+            hub.close();
+        });
+        Ok(Door { info, commands, messages })
+    }
+}
+
+/// What is left to do when a session ends.
+struct Closing {
+    store: SessionStore,
+    session: Session,
+    /// Held until the end.
+    lock: SessionLock,
+    hub: Hub,
+}
+
+impl Closing {
+    /// Removes a session nothing was said in; makes any other one the last of its folder.
+    fn close(self) {
+        self.hub.flush();
+        match self.store.remove_if_empty(&self.session) {
+            Ok(true) => {}
+            Ok(false) => {
+                if let Err(error) = self.store.mark_last(&self.session) {
+                    tracing::warn!(%error, "the session could not be made the last one");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the empty session could not be removed"),
+        }
+        drop(self.lock);
+    }
+}

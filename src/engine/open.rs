@@ -1,0 +1,284 @@
+//! Opening a session: everything that reads files before the first command. Runs on a thread that
+//! may block.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::{Closing, HostOptions, SessionChoice};
+use crate::agent::{self, Agent, AgentChoice, PromptVars};
+use crate::config::{Config, LoopControl, ResolvedModel};
+use crate::context::{Context, ContextError, OpenReport};
+use crate::error::user;
+use crate::llm;
+use crate::message::{CheckpointRef, Message, Role};
+use crate::session::{Session, SessionState, SessionStore, short_title};
+use crate::soul::{self, Model, Setup};
+use crate::tools::Toolset;
+use crate::wire::record::Recorder;
+use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
+
+/// The agent the demo model is shown with: it has D-Mail.
+const DEMO_AGENT: &str = "okabe";
+
+/// An open session whose soul does not run yet.
+pub(super) struct Opened {
+    pub(super) setup: Setup,
+    pub(super) closing: Closing,
+}
+
+/// Opens the session `choice` names. What can be wrong with the flags is found out before a new
+/// session leaves a trace.
+pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
+    let work_dir = canonical(&options.work_dir)?;
+    let (model, is_demo) = choose_model(options)?;
+    let agent = load_agent(options, &work_dir, is_demo)?;
+    let tools = Toolset::select(&agent.tools, &agent.exclude_tools)
+        .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
+    let mut warnings = agent.warnings.clone();
+    warnings.extend(missing_tools(&agent, &tools));
+
+    let store = SessionStore::new(options.paths.clone());
+    let session = choose_session(&store, &work_dir, choice, &mut warnings)?;
+    let lock = session.lock()?;
+    let (mut context, report) = Context::open(&session.dir)?;
+    warnings.extend(damage(&report));
+    let is_resumed = !context.history().is_empty();
+    context.freeze_system_prompt(&agent.system_prompt)?;
+    warnings.extend(close_dangling_calls(&mut context)?);
+
+    let state = SessionState::load(&session.dir);
+    let limits = limits(options);
+    let info = SessionInfo {
+        id: Some(session.id.clone()),
+        title: title(&state, &context),
+        session_dir: session.dir.clone(),
+        agent: agent.name,
+        model: Some(model.name.clone()),
+        is_demo,
+        max_context_tokens: model.max_context,
+        compaction_at: compaction_at(&limits, model.max_context),
+        yolo: options.yolo || options.config.default_yolo || state.yolo,
+        is_resumed,
+        can_revert: true,
+        checkpoints: checkpoints(&context),
+        slash_commands: soul::slash_commands(),
+        warnings,
+        work_dir,
+    };
+    let hub = Hub::new(Some(Recorder::new(&session.dir)));
+    Ok(Opened {
+        setup: Setup {
+            session_id: session.id.clone(),
+            added_dirs: added_dirs(&state),
+            context,
+            tools,
+            model: Some(model),
+            limits,
+            hub: hub.clone(),
+            state,
+            info,
+        },
+        closing: Closing { store, session, lock, hub },
+    })
+}
+
+fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
+    let is_folder = |path: &PathBuf| path.is_dir();
+    fs::canonicalize(work_dir).ok().filter(is_folder).ok_or_else(|| {
+        user(
+            format!("There is no folder {}.", work_dir.display()),
+            "Give an existing one with --work-dir, or start in one.",
+        )
+    })
+}
+
+fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
+    let env = |name: &str| options.env.get(name);
+    let Some(resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
+        let demo = Model {
+            provider: llm::demo(),
+            name: llm::DEMO_MODEL_NAME.to_owned(),
+            configured_in: "config.toml".to_owned(),
+            max_context: llm::DEMO_CONTEXT,
+            capabilities: Vec::new(),
+        };
+        return Ok((demo, true));
+    };
+    let resolved = resolved.with_thinking(options.thinking);
+    let model = Model {
+        provider: llm::build_with_env(&resolved, &env)
+            .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
+        configured_in: configured_in(&options.config, &resolved),
+        name: resolved.display_name,
+        max_context: resolved.max_context_size,
+        capabilities: resolved.capabilities,
+    };
+    Ok((model, false))
+}
+
+/// Where a person changes the provider's address and key.
+fn configured_in(config: &Config, model: &ResolvedModel) -> String {
+    match config.models.get(&model.key) {
+        Some(known) => format!("[providers.{}] in config.toml, or the environment", known.provider),
+        None => "KIMI_API_KEY, KIMI_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL".to_owned(),
+    }
+}
+
+fn load_agent(options: &HostOptions, work_dir: &Path, is_demo: bool) -> anyhow::Result<Agent> {
+    let demo = AgentChoice::Named(DEMO_AGENT.to_owned());
+    let choice =
+        if is_demo && options.agent == AgentChoice::default() { &demo } else { &options.agent };
+    Ok(agent::load(choice, &options.paths, &PromptVars::gather(work_dir, &[]))?)
+}
+
+fn missing_tools(agent: &Agent, tools: &Toolset) -> Option<String> {
+    (!tools.missing().is_empty()).then(|| {
+        format!(
+            "The agent \"{}\" asks for tools this version does not have: {}.",
+            agent.name,
+            tools.missing().join(", ")
+        )
+    })
+}
+
+fn choose_session(
+    store: &SessionStore,
+    work_dir: &Path,
+    choice: &SessionChoice,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<Session> {
+    match choice {
+        SessionChoice::New => Ok(store.create(work_dir, None)?),
+        SessionChoice::Continue => store.latest(work_dir)?.ok_or_else(|| {
+            user(
+                format!("There is no session to continue in {}.", work_dir.display()),
+                "Start without --continue to begin one.",
+            )
+        }),
+        SessionChoice::Id(id) => match store.find(work_dir, id)? {
+            Some(session) => Ok(session),
+            // As the Python program does, so that scripts can name their sessions.
+            None => {
+                warnings.push(format!(
+                    "There was no session \"{id}\" in {}; this is a new one with that id.",
+                    work_dir.display()
+                ));
+                Ok(store.create(work_dir, Some(id.clone()))?)
+            }
+        },
+    }
+}
+
+/// What a person should know about a damaged file.
+fn damage(report: &OpenReport) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(first) = report.bad_lines.first() {
+        out.push(format!(
+            "{} of context.jsonl could not be read and {} left out (line {}: {}). \
+             The file still has {}.",
+            if report.bad_lines.len() == 1 {
+                "A line".to_owned()
+            } else {
+                format!("{} lines", report.bad_lines.len())
+            },
+            if report.bad_lines.len() == 1 { "was" } else { "were" },
+            first.line,
+            first.reason,
+            if report.bad_lines.len() == 1 { "it" } else { "them" },
+        ));
+    }
+    if report.torn_tail {
+        out.push(
+            "The last line of context.jsonl was cut off when the program ended suddenly; \
+             it is in context.jsonl.torn now."
+                .to_owned(),
+        );
+    }
+    out
+}
+
+/// Gives calls that were running when the program died a result, without which no provider takes
+/// the conversation.
+fn close_dangling_calls(context: &mut Context) -> Result<Option<String>, ContextError> {
+    let results: Vec<Message> = context
+        .dangling_calls()
+        .iter()
+        .map(|call| Message::tool_result(&call.id, &soul::lost_result()))
+        .collect();
+    if results.is_empty() {
+        return Ok(None);
+    }
+    context.append(&results)?;
+    let tools = if results.len() == 1 { "a tool" } else { "tools" };
+    Ok(Some(format!("The session was interrupted while {tools} ran. The model is told so.")))
+}
+
+/// Further folders of the workspace, as far as they are still there.
+fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
+    state.additional_dirs.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect()
+}
+
+fn limits(options: &HostOptions) -> LoopControl {
+    let mut limits = options.config.loop_control.clone();
+    if let Some(steps) = options.max_steps {
+        limits.max_steps_per_turn = steps;
+    }
+    limits
+}
+
+fn title(state: &SessionState, context: &Context) -> String {
+    state.custom_title.clone().unwrap_or_else(|| {
+        context
+            .history()
+            .iter()
+            .find(|message| message.role == Role::User && !message.is_checkpoint_note())
+            .map(|message| short_title(&message.text()))
+            .unwrap_or_default()
+    })
+}
+
+/// The part of the window at which the context is compacted, as `should_compact` has it.
+#[allow(clippy::cast_precision_loss, reason = "a ratio of token counts needs no 53rd bit")]
+fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
+    let ratio = limits.compaction_trigger_ratio.clamp(0.0, 1.0);
+    match max.checked_sub(limits.reserved_context_size) {
+        Some(free) if free > 0 => ratio.min(free as f64 / max as f64),
+        _ => ratio,
+    }
+}
+
+/// The checkpoints of the context as it is, with the steps they stand before.
+fn checkpoints(context: &Context) -> Vec<CheckpointCreated> {
+    let generation = context.generation();
+    let mut step = 0;
+    context
+        .checkpoints()
+        .iter()
+        .map(|checkpoint| {
+            let behind = context.history().get(checkpoint.messages..).unwrap_or_default();
+            if begins_turn(behind) {
+                step = 0;
+            } else {
+                step += 1;
+            }
+            CheckpointCreated {
+                at: CheckpointRef { generation, id: checkpoint.id },
+                step: (step > 0).then_some(step),
+                size: ContextSize {
+                    messages: checkpoint.messages as u64,
+                    tokens: checkpoint.tokens,
+                },
+            }
+        })
+        .collect()
+}
+
+/// Does a user's message stand right behind the checkpoint, notes aside?
+fn begins_turn(behind: &[Message]) -> bool {
+    behind
+        .iter()
+        .find(|message| !message.is_checkpoint_note())
+        .is_some_and(|message| message.role == Role::User)
+}

@@ -1,0 +1,96 @@
+//! What is done with commands while a turn runs. Holds only what a command may touch then.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::approval::Approvals;
+use crate::message::UserInput;
+use crate::wire::{Command, DoorMessage, Hub, Response};
+
+/// Why plan mode cannot be switched.
+pub(super) const NO_PLAN_MODE: &str = "Plan mode is not supported yet.";
+
+/// Takes commands while a turn runs. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Desk {
+    hub: Hub,
+    approvals: Arc<Approvals>,
+    steers: Arc<Mutex<Steers>>,
+}
+
+#[derive(Debug, Default)]
+struct Steers {
+    queue: VecDeque<UserInput>,
+    /// Is there a turn that will take them?
+    wanted: bool,
+}
+
+impl Desk {
+    pub(super) fn new(hub: Hub, approvals: Arc<Approvals>) -> Self {
+        Self { hub, approvals, steers: Arc::default() }
+    }
+
+    /// Carries out `command`, none meaning that nobody is there any more. False when the session is
+    /// to end.
+    pub(super) fn hear(&self, command: Option<Command>, cancel: &CancellationToken) -> bool {
+        match command {
+            None | Some(Command::Shutdown) => {
+                cancel.cancel();
+                return false;
+            }
+            Some(Command::Cancel) => cancel.cancel(),
+            Some(Command::Steer(input)) => self.steer(input),
+            Some(Command::Respond(Response::Approval(response))) => {
+                self.approvals.respond(response);
+            }
+            Some(Command::Respond(other)) => {
+                tracing::debug!(?other, "an answer to a request this engine does not make");
+            }
+            Some(Command::Prompt(_)) => {
+                self.refuse("A turn is already running. Wait for its end, or cancel it first.");
+            }
+            Some(Command::Revert { .. }) => {
+                self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
+            }
+            Some(Command::SetPlanMode(_)) => self.refuse(NO_PLAN_MODE),
+        }
+        true
+    }
+
+    fn steer(&self, input: UserInput) {
+        let mut steers = self.steers.lock().unwrap_or_else(PoisonError::into_inner);
+        if steers.wanted {
+            steers.queue.push_back(input);
+        } else {
+            drop(steers);
+            self.refuse("The turn is ending. Send it as a prompt.");
+        }
+    }
+
+    /// From here on steers are taken.
+    pub(super) fn open_steers(&self) {
+        let mut steers = self.steers.lock().unwrap_or_else(PoisonError::into_inner);
+        *steers = Steers { queue: VecDeque::new(), wanted: true };
+    }
+
+    /// The steers that came since this was last asked.
+    pub(super) fn take_steers(&self) -> VecDeque<UserInput> {
+        std::mem::take(&mut self.steers.lock().unwrap_or_else(PoisonError::into_inner).queue)
+    }
+
+    /// From here on steers are refused; those that came too late are given back in words.
+    pub(super) fn close_steers(&self) {
+        let mut steers = self.steers.lock().unwrap_or_else(PoisonError::into_inner);
+        let late = std::mem::take(&mut *steers);
+        drop(steers);
+        for input in late.queue {
+            self.refuse(format!("The turn ended before this reached the model: {}", input.text()));
+        }
+    }
+
+    fn refuse(&self, reason: impl Into<String>) {
+        self.hub.tell(DoorMessage::Refused(reason.into()));
+    }
+}

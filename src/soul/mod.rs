@@ -1,0 +1,267 @@
+//! The soul: one session's loop, as an actor that owns the context and hears commands.
+//!
+//! [`Soul::run`] takes commands one by one. A prompt becomes a future the actor polls beside the
+//! commands ([`desk`] handles those), so that a cancel, an answer or a steer is taken at once and
+//! nothing is shared but what a command may touch. A turn is [`turn`], a step of it [`step`], one
+//! model call with its retries [`ask`], the tool calls of a step [`calls`].
+
+mod advice;
+mod approval;
+mod ask;
+mod calls;
+mod compaction;
+mod desk;
+mod dmail;
+mod repair;
+mod revert;
+mod services;
+mod slash;
+mod state;
+mod status;
+mod step;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Capability, LoopControl};
+use crate::context::Context;
+use crate::llm::ChatProvider;
+use crate::message::{CheckpointRef, Message, SessionId, UserInput};
+use crate::session::SessionState;
+use crate::tools::Toolset;
+use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
+
+use approval::Approvals;
+use desk::Desk;
+use services::Services;
+use state::SharedState;
+
+pub(crate) use repair::lost_result;
+
+/// How long a turn may take to end by itself when the session is shut down; then it is dropped.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
+
+/// The slash commands the engine carries out.
+pub(crate) fn slash_commands() -> Vec<SlashCommand> {
+    slash::commands()
+}
+
+/// The model of a session.
+#[derive(Clone)]
+pub(crate) struct Model {
+    /// Who answers.
+    pub(crate) provider: Arc<dyn ChatProvider>,
+    /// Its name for a person.
+    pub(crate) name: String,
+    /// Where its key and address are set, for advice: `providers.kimi in config.toml`.
+    pub(crate) configured_in: String,
+    /// Size of its window, in tokens.
+    pub(crate) max_context: u64,
+    /// What it takes beyond text.
+    pub(crate) capabilities: Vec<Capability>,
+}
+
+/// What a soul is made of.
+pub(crate) struct Setup {
+    /// The session.
+    pub(crate) session_id: SessionId,
+    /// Further folders of the workspace.
+    pub(crate) added_dirs: Vec<PathBuf>,
+    /// The conversation, system prompt frozen.
+    pub(crate) context: Context,
+    /// What the agent can do.
+    pub(crate) tools: Toolset,
+    /// Who answers; none when none is configured.
+    pub(crate) model: Option<Model>,
+    /// Limits of the loop.
+    pub(crate) limits: LoopControl,
+    /// Who hears of it.
+    pub(crate) hub: Hub,
+    /// What `state.json` says.
+    pub(crate) state: SessionState,
+    /// Facts for front ends; its folders and its `yolo` hold here too.
+    pub(crate) info: SessionInfo,
+}
+
+/// One open session.
+pub(crate) struct Soul {
+    session_id: SessionId,
+    added_dirs: Vec<PathBuf>,
+    context: Context,
+    tools: Arc<Toolset>,
+    model: Option<Model>,
+    limits: LoopControl,
+    hub: Hub,
+    state: SharedState,
+    approvals: Arc<Approvals>,
+    services: Arc<Services>,
+    desk: Desk,
+    info: SessionInfo,
+    /// How many messages the last compaction left: until some are added another one is in vain.
+    compacted_to: usize,
+}
+
+/// What an idle soul is asked to do.
+enum Work {
+    /// A prompt or a slash command.
+    Prompt(UserInput),
+    /// A person's message to the past, after the way back.
+    Mail(String),
+}
+
+impl Soul {
+    /// A soul that has heard nothing yet.
+    pub(crate) fn new(setup: Setup) -> Self {
+        let Setup { session_id, added_dirs, context, tools, model, limits, hub, state, info } =
+            setup;
+        let state = SharedState::new(&info.session_dir, state);
+        let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
+        let services = Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
+        let desk = Desk::new(hub.clone(), Arc::clone(&approvals));
+        Self {
+            session_id,
+            added_dirs,
+            context,
+            tools: Arc::new(tools),
+            model,
+            limits,
+            hub,
+            state,
+            approvals,
+            services,
+            desk,
+            info,
+            compacted_to: 0,
+        }
+    }
+
+    /// Carries out commands until it is told to end or nobody is left to tell it anything.
+    pub(crate) async fn run(&mut self, mut commands: UnboundedReceiver<Command>) {
+        while let Some(command) = commands.recv().await {
+            let goes_on = match command {
+                Command::Prompt(input) if is_blank(&input) => {
+                    self.refuse("There is nothing in that prompt. Type something first.");
+                    true
+                }
+                Command::Prompt(input) => self.work(Work::Prompt(input), &mut commands).await,
+                Command::Revert { to, mail } => self.revert(to, mail, &mut commands).await,
+                Command::Shutdown => false,
+                Command::Steer(_) => {
+                    self.refuse("No turn is running. Send it as a prompt.");
+                    true
+                }
+                // A cancel or an answer that comes when the turn has just ended is no mistake.
+                Command::Cancel | Command::Respond(_) => true,
+                Command::SetPlanMode(_) => {
+                    self.refuse(desk::NO_PLAN_MODE);
+                    true
+                }
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        self.sync();
+        self.hub.flush();
+    }
+
+    /// Does `work` while hearing commands. False when the session is to end.
+    async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
+        let cancel = CancellationToken::new();
+        let desk = self.desk.clone();
+        desk.open_steers();
+        let mut goes_on = true;
+        let done = {
+            // Boxed: a turn's future is big, and it is moved once.
+            let mut turn = Box::pin(AssertUnwindSafe(self.carry_out(work, &cancel)).catch_unwind());
+            loop {
+                tokio::select! {
+                    biased;
+                    command = commands.recv(), if goes_on => {
+                        goes_on = desk.hear(command, &cancel);
+                    }
+                    done = &mut turn => break Some(done),
+                    () = tokio::time::sleep(SHUTDOWN_GRACE), if !goes_on => break None,
+                }
+            }
+        };
+        let outcome = match done {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(_)) => self.end_turn_after_defect(),
+            None => PromptOutcome::Cancelled,
+        };
+        self.hub.tell(DoorMessage::PromptDone(outcome));
+        goes_on
+    }
+
+    async fn carry_out(&mut self, work: Work, cancel: &CancellationToken) -> PromptOutcome {
+        match work {
+            Work::Prompt(input) => self.prompt(input, cancel).await,
+            Work::Mail(mail) => self.mail(mail, cancel).await,
+        }
+    }
+
+    /// Goes back, and on from there when there is a mail. False when the session is to end.
+    async fn revert(
+        &mut self,
+        to: CheckpointRef,
+        mail: Option<String>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> bool {
+        let mail = mail.filter(|mail| !mail.trim().is_empty());
+        if mail.is_some() && self.model.is_none() {
+            self.refuse("There is no model to read the D-Mail. Go back without one.");
+            return true;
+        }
+        match (self.revert_by_user(to, mail.as_deref()), mail) {
+            (Ok(()), Some(mail)) => self.work(Work::Mail(mail), commands).await,
+            (Ok(()), None) => true,
+            (Err(reason), _) => {
+                self.refuse(reason);
+                true
+            }
+        }
+    }
+
+    fn refuse(&self, reason: impl Into<String>) {
+        self.hub.tell(DoorMessage::Refused(reason.into()));
+    }
+
+    /// Tells everybody the facts again.
+    fn tell_info(&self) {
+        self.hub.tell(DoorMessage::Info(Arc::new(self.info.clone())));
+    }
+
+    /// Has everything on the disk itself. A failure is told: the next write will fail too.
+    fn sync(&mut self) {
+        if let Err(error) = self.context.sync() {
+            tracing::warn!(%error, "the context could not be synced");
+            self.notify("The conversation may not be on disk", &error.to_string(), "warning");
+        }
+    }
+}
+
+fn is_blank(input: &UserInput) -> bool {
+    let parts = match input {
+        UserInput::Text(text) => return text.trim().is_empty(),
+        UserInput::Parts(parts) => parts,
+    };
+    parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// What the model reads after a turn that was cut off.
+fn interruption_note() -> Message {
+    Message::system_note(
+        "The user interrupted you here. What you were saying or doing may be incomplete.",
+    )
+}

@@ -1,0 +1,62 @@
+//! Going back: a person's revert and the D-Mail of an agent. The context only; files stay.
+
+use super::Soul;
+use crate::context::ContextError;
+use crate::message::{CheckpointId, CheckpointRef, Message};
+use crate::prompts;
+use crate::wire::{ContextReverted, Extension, RevertCause};
+
+impl Soul {
+    /// Goes back to `to` for a person.
+    ///
+    /// # Errors
+    /// Why that is not possible, for a person.
+    pub(super) fn revert_by_user(
+        &mut self,
+        to: CheckpointRef,
+        mail: Option<&str>,
+    ) -> Result<(), String> {
+        if to.generation != self.context.generation() {
+            return Err(format!(
+                "Checkpoint {to} belongs to an earlier context, which a revert, clear or compaction \
+                 has ended. Choose one of the current context ({}.x).",
+                self.context.generation()
+            ));
+        }
+        if !self.context.checkpoints().iter().any(|known| known.id == to.id) {
+            return Err(format!("There is no checkpoint {to}. Choose one from the timeline."));
+        }
+        self.go_back_to(to.id, RevertCause::User, mail)
+            .map_err(|error| format!("The context could not be taken back: {error}"))
+    }
+
+    /// Goes back to `to`, then makes a checkpoint there and leaves the model `mail`.
+    pub(super) fn go_back(
+        &mut self,
+        to: CheckpointId,
+        cause: RevertCause,
+        mail: Option<&str>,
+    ) -> Result<(), ContextError> {
+        self.go_back_to(to, cause, mail)?;
+        if let Some(mail) = mail {
+            self.checkpoint(None)?;
+            self.context.append(&[Message::user(prompts::dmail(mail))])?;
+        }
+        Ok(())
+    }
+
+    fn go_back_to(
+        &mut self,
+        id: CheckpointId,
+        cause: RevertCause,
+        mail: Option<&str>,
+    ) -> Result<(), ContextError> {
+        let to = CheckpointRef { generation: self.context.generation(), id };
+        let change = self.context.revert_to(id)?;
+        self.compacted_to = 0;
+        let mail = mail.map(str::to_owned);
+        self.hub.extension(Extension::ContextReverted(ContextReverted { to, cause, mail, change }));
+        self.tell_status();
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What tools get from the session: approvals, live output, todos, D-Mail.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+
+use super::approval::Approvals;
+use super::dmail::DenwaRenji;
+use super::state::SharedState;
+use crate::message::TodoItem;
+use crate::tools::{Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
+use crate::wire::{Extension, Hub, ToolOutputChunk};
+
+/// The session as its tools see it.
+#[derive(Debug)]
+pub(crate) struct Services {
+    hub: Hub,
+    state: SharedState,
+    approvals: Arc<Approvals>,
+    denwa: Mutex<DenwaRenji>,
+}
+
+impl Services {
+    /// The services of one session.
+    pub(crate) fn new(hub: Hub, state: SharedState, approvals: Arc<Approvals>) -> Self {
+        Self { hub, state, approvals, denwa: Mutex::default() }
+    }
+
+    /// The D-Mail machine.
+    pub(crate) fn denwa(&self) -> MutexGuard<'_, DenwaRenji> {
+        self.denwa.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ToolServices for Services {
+    fn approve<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        ask: ApprovalAsk,
+    ) -> BoxFuture<'a, Approval> {
+        Box::pin(self.approvals.request(context, ask))
+    }
+
+    fn live_output(&self, context: &ToolContext, output: LiveOutput<'_>) {
+        self.hub.extension(Extension::ToolOutput(ToolOutputChunk {
+            tool_call_id: context.call_id.clone(),
+            stream: output.stream,
+            text: output.text.to_owned(),
+        }));
+    }
+
+    fn todos(&self) -> Vec<TodoItem> {
+        self.state.read(|state| state.todos.clone())
+    }
+
+    fn set_todos(&self, todos: Vec<TodoItem>) -> Result<(), String> {
+        self.state
+            .change(|state| state.todos = todos)
+            .map_err(|error| format!("The todo list could not be stored: {error}"))
+    }
+
+    fn send_dmail(&self, mail: DMail) -> Result<(), String> {
+        self.denwa().send(mail).map_err(|error| error.to_string())
+    }
+}

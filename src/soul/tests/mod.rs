@@ -1,0 +1,472 @@
+//! Whole turns against a scripted model, real files and a paused clock.
+//!
+//! What a door hears is compared as a list of short lines ([`line`]), so that a test reads like the
+//! story it tells.
+
+mod approvals;
+mod cancel;
+mod compaction;
+mod files;
+mod retry;
+mod slash;
+mod travel;
+mod turns;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use super::{Model, Setup, Soul};
+use crate::config::{Capability, LoopControl};
+use crate::context::Context;
+use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
+use crate::message::{
+    CheckpointId, CheckpointRef, ContentPart, Generation, Message, SessionId, TokenUsage, ToolCall,
+    ToolReturn, UserInput,
+};
+use crate::session::SessionState;
+use crate::tools::{Approval, ApprovalAsk, Tool, ToolContext, Toolset};
+use crate::wire::channel::CommandSender;
+use crate::wire::record::Recorder;
+use crate::wire::{
+    ApprovalChoice, ApprovalRequest, ApprovalResponse, Command, DoorMessage, Event, Extension, Hub,
+    Request, Response, SessionInfo,
+};
+
+/// How long a test waits for what must come; the clock is paused, so waiting costs nothing.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// One thing a scripted model does.
+#[derive(Debug, Clone)]
+enum Piece {
+    Part(StreamPart),
+    /// The request itself is refused.
+    Refuse(LlmError),
+    /// The stream breaks.
+    Break(LlmError),
+    /// Nothing for a while.
+    Pause(Duration),
+    /// Nothing ever.
+    Hang,
+    /// A defect of ours.
+    Panic,
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Part(StreamPart::Content(ContentPart::text(text)))
+}
+
+fn think(text: &str) -> Piece {
+    Piece::Part(StreamPart::Content(ContentPart::think(text)))
+}
+
+fn call(id: &str, tool: &str, arguments: &Value) -> Piece {
+    Piece::Part(StreamPart::ToolCall(ToolCall::new(id, tool, Some(arguments.to_string()))))
+}
+
+fn usage(input: u64, output: u64) -> Piece {
+    Piece::Part(StreamPart::Usage(TokenUsage {
+        input_other: input,
+        output,
+        ..TokenUsage::default()
+    }))
+}
+
+fn finish(reason: FinishReason) -> Piece {
+    Piece::Part(StreamPart::Finish(reason))
+}
+
+fn status(status: u16) -> LlmError {
+    LlmError::Status { host: "test".into(), status, message: "no".into(), retry_after: None }
+}
+
+/// A model that says what it was told to, and remembers what it was asked.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<Vec<Piece>>>,
+    asked: Mutex<Vec<(String, Vec<Message>)>>,
+}
+
+impl Script {
+    /// The messages of the request number `at`, from 0.
+    fn messages(&self, at: usize) -> Vec<Message> {
+        self.asked.lock().unwrap()[at].1.clone()
+    }
+
+    fn times_asked(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl ChatProvider for Script {
+    fn model_name(&self) -> &str {
+        "script"
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: ChatRequest<'a>,
+    ) -> BoxFuture<'a, Result<PartStream, LlmError>> {
+        self.asked.lock().unwrap().push((request.system.to_owned(), request.messages.to_vec()));
+        let answer = self.answers.lock().unwrap().pop_front().expect("one more answer");
+        Box::pin(async move {
+            if let Some(Piece::Refuse(error)) = answer.first() {
+                return Err(error.clone());
+            }
+            let parts = futures::stream::iter(answer).filter_map(|piece| async move {
+                match piece {
+                    Piece::Part(part) => Some(Ok(part)),
+                    Piece::Refuse(error) | Piece::Break(error) => Some(Err(error)),
+                    Piece::Pause(time) => {
+                        tokio::time::sleep(time).await;
+                        None
+                    }
+                    Piece::Hang => futures::future::pending().await,
+                    Piece::Panic => panic!("a defect"),
+                }
+            });
+            Ok(parts.boxed())
+        })
+    }
+}
+
+/// Tools of these tests. `Run` asks for approval as Bash does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fake {
+    /// Sleeps `ms`, then gives back `say`.
+    Sleep,
+    /// Asks whether it may, then gives back `say`.
+    Run,
+    /// Panics.
+    Panic,
+}
+
+impl Tool for Fake {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Sleep => "Sleep",
+            Self::Run => "Run",
+            Self::Panic => "Panic",
+        }
+    }
+
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"type": "object", "properties": {}})
+    }
+
+    fn call<'a>(&'a self, arguments: Value, context: &'a ToolContext) -> BoxFuture<'a, ToolReturn> {
+        Box::pin(async move {
+            let say = arguments["say"].as_str().unwrap_or("done").to_owned();
+            match self {
+                Self::Sleep => {
+                    let ms = arguments["ms"].as_u64().unwrap_or(0);
+                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                }
+                Self::Run => {
+                    let ask = ApprovalAsk {
+                        action: arguments["action"].as_str().unwrap_or("run command").to_owned(),
+                        description: format!("Run `{say}`"),
+                        display: vec![],
+                    };
+                    if let Approval::Rejected { feedback } =
+                        context.services.approve(context, ask).await
+                    {
+                        return Approval::rejection(&feedback);
+                    }
+                }
+                Self::Panic => panic!("a tool's defect"),
+            }
+            ToolReturn::ok(say, "")
+        })
+    }
+}
+
+/// The tools of these tests and the real ones called `real`.
+fn tools(real: &[&str]) -> Toolset {
+    let names: Vec<String> = real.iter().map(|&name| name.to_owned()).collect();
+    let known = Toolset::select(&names, &[]).expect("tools");
+    let fakes = [Fake::Sleep, Fake::Run, Fake::Panic].map(|fake| Arc::new(fake) as Arc<dyn Tool>);
+    Toolset::of(fakes.into_iter().chain(real.iter().filter_map(|name| known.get(name))))
+}
+
+/// A session's state that differs from the default by `change`.
+fn state(change: impl FnOnce(&mut SessionState)) -> SessionState {
+    let mut state = SessionState::default();
+    change(&mut state);
+    state
+}
+
+/// How a session of a test is made.
+struct Stage {
+    tools: Toolset,
+    limits: LoopControl,
+    state: SessionState,
+    max_context: u64,
+    has_model: bool,
+    capabilities: Vec<Capability>,
+    history: Vec<Message>,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Self {
+            tools: tools(&[]),
+            limits: LoopControl::default(),
+            state: SessionState::default(),
+            max_context: 200_000,
+            has_model: true,
+            capabilities: Vec::new(),
+            history: Vec::new(),
+        }
+    }
+}
+
+/// A running soul and its only listener.
+struct World {
+    folder: tempfile::TempDir,
+    script: Arc<Script>,
+    commands: CommandSender,
+    messages: UnboundedReceiver<DoorMessage>,
+    task: JoinHandle<Soul>,
+}
+
+impl Stage {
+    fn start(self, answers: impl IntoIterator<Item = Vec<Piece>>) -> World {
+        let folder = tempfile::tempdir().expect("folder");
+        let script = Arc::new(Script {
+            answers: Mutex::new(answers.into_iter().collect()),
+            asked: Mutex::default(),
+        });
+        let (mut context, _) = Context::open(folder.path()).expect("context");
+        context.freeze_system_prompt("You are a test.").expect("prompt");
+        context.append(&self.history).expect("history");
+        let model = Model {
+            provider: script.clone(),
+            name: "Script".into(),
+            configured_in: "config.toml".into(),
+            max_context: self.max_context,
+            capabilities: self.capabilities,
+        };
+        let hub = Hub::new(Some(Recorder::new(folder.path())));
+        let messages = hub.subscribe(true);
+        let info = SessionInfo {
+            work_dir: folder.path().to_owned(),
+            session_dir: folder.path().to_owned(),
+            max_context_tokens: self.max_context,
+            yolo: self.state.yolo,
+            ..SessionInfo::default()
+        };
+        let mut soul = Soul::new(Setup {
+            session_id: SessionId("test".into()),
+            added_dirs: vec![],
+            context,
+            tools: self.tools,
+            model: self.has_model.then_some(model),
+            limits: self.limits,
+            hub,
+            state: self.state,
+            info,
+        });
+        let (commands, inbox) = CommandSender::channel();
+        let task = tokio::spawn(async move {
+            soul.run(inbox).await;
+            soul
+        });
+        World { folder, script, commands, messages, task }
+    }
+}
+
+impl World {
+    fn send(&self, command: Command) {
+        self.commands.send(command).expect("the soul lives");
+    }
+
+    async fn next(&mut self) -> DoorMessage {
+        tokio::time::timeout(PATIENCE, self.messages.recv())
+            .await
+            .expect("something is told in time")
+            .expect("the soul lives")
+    }
+
+    /// The lines up to and with the first that `wanted` picks.
+    async fn lines_until(&mut self, wanted: impl Fn(&DoorMessage) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let message = self.next().await;
+            let is_last = wanted(&message);
+            lines.push(line(&message));
+            if is_last {
+                return lines;
+            }
+        }
+    }
+
+    /// The lines up to the end of the turn.
+    async fn rest(&mut self) -> Vec<String> {
+        self.lines_until(|message| matches!(message, DoorMessage::PromptDone(_))).await
+    }
+
+    /// Sends a prompt and waits for the end of it.
+    async fn prompt(&mut self, prompt: &str) -> Vec<String> {
+        self.send(Command::Prompt(prompt.into()));
+        self.rest().await
+    }
+
+    /// Waits for the next approval request; the lines before it are dropped.
+    async fn request(&mut self) -> ApprovalRequest {
+        loop {
+            if let DoorMessage::Request(Request::ApprovalRequest(request)) = self.next().await {
+                return request;
+            }
+        }
+    }
+
+    fn answer(&self, request: &ApprovalRequest, response: ApprovalChoice, feedback: &str) {
+        self.send(Command::Respond(Response::Approval(ApprovalResponse {
+            request_id: request.id.clone(),
+            response,
+            feedback: feedback.to_owned(),
+        })));
+    }
+
+    /// Ends the session and hands out its context.
+    async fn end(self) -> (tempfile::TempDir, Context) {
+        self.send(Command::Shutdown);
+        let soul = tokio::time::timeout(PATIENCE, self.task).await.expect("it ends").expect("soul");
+        (self.folder, soul.context)
+    }
+
+    /// Ends the session and hands out the history, one line a message.
+    async fn history(self) -> Vec<String> {
+        let (_folder, context) = self.end().await;
+        context.history().iter().map(row).collect()
+    }
+}
+
+/// The address of a checkpoint.
+fn at(generation: u64, id: u64) -> CheckpointRef {
+    CheckpointRef { generation: Generation(generation), id: CheckpointId(id) }
+}
+
+/// A message in one line.
+fn row(message: &Message) -> String {
+    let role = format!("{:?}", message.role).to_lowercase();
+    let calls: Vec<&str> = message.calls().iter().map(|call| call.id.as_str()).collect();
+    let mut row = format!("{role}: {}", message.text());
+    if !calls.is_empty() {
+        row.push_str(&format!(" [{}]", calls.join(", ")));
+    }
+    if let Some(id) = &message.tool_call_id {
+        row = row.replacen("tool:", &format!("tool {id}:"), 1);
+    }
+    row
+}
+
+/// What a door hears, in one line.
+fn line(message: &DoorMessage) -> String {
+    match message {
+        DoorMessage::Event(event) => event_line(event),
+        DoorMessage::Request(Request::ApprovalRequest(request)) => {
+            format!("Approve? {} {}", request.tool_call_id, request.action)
+        }
+        DoorMessage::Request(other) => format!("Request {other:?}"),
+        DoorMessage::PromptDone(outcome) => format!("Done {outcome:?}"),
+        DoorMessage::Refused(reason) => format!("Refused {reason}"),
+        DoorMessage::Info(info) => format!("Info \"{}\" yolo={}", info.title, info.yolo),
+    }
+}
+
+fn event_line(event: &Event) -> String {
+    match event {
+        Event::TurnBegin(begin) => format!("TurnBegin {}", begin.user_input.text()),
+        Event::SteerInput(begin) => format!("SteerInput {}", begin.user_input.text()),
+        Event::StepBegin(begin) => format!("StepBegin {}", begin.n),
+        Event::StepRetry(retry) => format!(
+            "StepRetry {}: {} of {} ({} {:?})",
+            retry.n, retry.next_attempt, retry.max_attempts, retry.error_type, retry.status_code
+        ),
+        Event::StatusUpdate(status) => format!(
+            "Status {} of {}",
+            status.context_tokens.unwrap_or_default(),
+            status.max_context_tokens.unwrap_or_default()
+        ),
+        Event::Notification(note) => format!("Notification {}", note.title),
+        Event::ContentPart(ContentPart::Text { text }) => format!("text {text}"),
+        Event::ContentPart(ContentPart::Think { think, .. }) => format!("think {think}"),
+        Event::ToolCall(call) => format!("ToolCall {} {}", call.id, call.function.name),
+        Event::ToolCallPart(_) => "ToolCallPart".to_owned(),
+        Event::ToolResult(result) => format!(
+            "ToolResult {} {}",
+            result.tool_call_id,
+            result
+                .return_value
+                .brief()
+                .map_or_else(|| result.return_value.output.text(), Into::into)
+        ),
+        Event::ApprovalResponse(response) => {
+            format!("Answer {:?} {:?}", response.response, response.feedback)
+        }
+        Event::Extension(extension) => extension_line(extension),
+        other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn extension_line(extension: &Extension) -> String {
+    match extension {
+        Extension::CheckpointCreated(made) => format!(
+            "Checkpoint {} before {} ({} messages)",
+            made.at,
+            made.step.map_or("user".to_owned(), |step| format!("step {step}")),
+            made.size.messages
+        ),
+        Extension::ContextReverted(reverted) => format!(
+            "Reverted to {} by {:?}, mail {:?}: {} -> {} messages, next {}.{}",
+            reverted.to,
+            reverted.cause,
+            reverted.mail,
+            reverted.change.before.messages,
+            reverted.change.after.messages,
+            reverted.change.new_generation,
+            reverted.change.next_checkpoint
+        ),
+        Extension::ContextCleared(change) | Extension::ContextCompacted(change) => {
+            let kind = if matches!(extension, Extension::ContextCleared(_)) {
+                "Cleared"
+            } else {
+                "Compacted"
+            };
+            format!(
+                "{kind} {} -> {}: {} -> {} messages",
+                change.old_generation,
+                change.new_generation,
+                change.before.messages,
+                change.after.messages
+            )
+        }
+        Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
+    }
+}
+
+/// The last line, which is how a prompt ended.
+fn outcome(lines: &[String]) -> &str {
+    lines.last().map(String::as_str).unwrap_or_default()
+}
+
+/// Only the lines that begin with one of `kinds`.
+fn only<'a>(lines: &'a [String], kinds: &[&str]) -> Vec<&'a str> {
+    lines
+        .iter()
+        .map(String::as_str)
+        .filter(|line| kinds.iter().any(|kind| line.starts_with(kind)))
+        .collect()
+}

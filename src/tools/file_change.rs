@@ -1,0 +1,132 @@
+//! Changing a file with the person's consent: the difference is shown first, and what is written is
+//! what was shown.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::diff::diff_blocks;
+use super::path::Resolved;
+use super::tool::{Approval, ApprovalAsk, ToolContext};
+use super::typed::Failure;
+use super::{blocking, output};
+use crate::files;
+use crate::message::{DiffBlock, DisplayBlock};
+
+/// Larger files are not changed by tools that hold them in memory.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A change that is ready to be shown and made.
+pub(crate) struct Change {
+    /// The file, links followed: a link stays one, what it points to is changed.
+    pub target: Resolved,
+    /// The file's content as it was when the change was made up; `None` for a new file.
+    pub old: Option<Vec<u8>>,
+    /// Its content afterwards.
+    pub new: Vec<u8>,
+}
+
+/// The content of the file a tool wants to change; `None` when there is no file yet.
+pub(crate) fn read_old(raw: &str, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    let meta = match fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(raw, "read", &error)),
+    };
+    let refuse = |what: &str, brief: &str| {
+        Err(Failure::new(format!("`{raw}` {what} Nothing was changed."), brief))
+    };
+    if meta.is_dir() {
+        return refuse("is a directory, not a file.", "Not a file");
+    }
+    if !meta.is_file() {
+        return refuse("is a device, a pipe or a socket, not a regular file.", "Not a file");
+    }
+    if meta.len() > MAX_FILE_BYTES {
+        let size = output::size(meta.len());
+        return refuse(
+            &format!("is too large ({size}) for this tool; use Bash."),
+            "File too large",
+        );
+    }
+    // A rename would replace a read-only file without asking anybody.
+    if meta.permissions().readonly() {
+        return refuse("is read-only.", "Read-only file");
+    }
+    fs::read(path).map(Some).map_err(|error| failed(raw, "read", &error))
+}
+
+/// Shows `change`, asks, and makes it. Returns the blocks that show it.
+///
+/// `verb` begins the question: `Write`, `Edit`.
+///
+/// # Errors
+/// The result to return when it was rejected, the file changed meanwhile, or it cannot be written.
+pub(crate) async fn approve_and_write(
+    context: &ToolContext,
+    raw: &str,
+    verb: &str,
+    change: Change,
+) -> Result<Vec<DisplayBlock>, Failure> {
+    let (change, display) = blocking::run(context, move |_| {
+        let display = show(&change);
+        (change, display)
+    })
+    .await?;
+    let outside = if change.target.inside { "" } else { " outside of working directory" };
+    let ask = ApprovalAsk {
+        action: format!("edit file{outside}"),
+        description: format!("{verb} file `{}`", change.target.path.display()),
+        display: display.clone(),
+    };
+    if let Approval::Rejected { feedback } = context.services.approve(context, ask).await {
+        return Err(Approval::rejection(&feedback).into());
+    }
+    let raw = raw.to_owned();
+    blocking::run(context, move |_| write(&raw, &change)).await??;
+    Ok(display)
+}
+
+fn show(change: &Change) -> Vec<DisplayBlock> {
+    let path = &change.target.path;
+    let old = change.old.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    let new = String::from_utf8_lossy(&change.new);
+    let blocks = diff_blocks(path, &old, &new);
+    if !blocks.is_empty() {
+        return blocks;
+    }
+    // A new empty file differs in no line, but the person must see which file it is.
+    vec![DisplayBlock::Diff(DiffBlock {
+        path: path.display().to_string(),
+        old_text: String::new(),
+        new_text: String::new(),
+        old_start: 1,
+        new_start: 1,
+        is_summary: false,
+    })]
+}
+
+fn write(raw: &str, change: &Change) -> Result<(), Failure> {
+    let path = &change.target.path;
+    if read_old(raw, path)? != change.old {
+        return Err(Failure::new(
+            format!(
+                "`{raw}` was changed by somebody else after this edit was prepared. \
+                 Nothing was written; read the file again and repeat the edit."
+            ),
+            "File changed meanwhile",
+        ));
+    }
+    let folder: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    if !folder.is_dir() {
+        return Err(Failure::new(
+            format!("The folder of `{raw}` is gone. Nothing was written."),
+            "Folder not found",
+        ));
+    }
+    files::write_atomic_shared(path, &change.new).map_err(|error| failed(raw, "written", &error))
+}
+
+fn failed(raw: &str, what: &str, error: &io::Error) -> Failure {
+    Failure::new(format!("`{raw}` cannot be {what}: {error}."), format!("File not {what}"))
+}

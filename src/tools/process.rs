@@ -1,0 +1,159 @@
+//! Child processes that cannot outlive whoever started them: each gets a process group of its own,
+//! away from our terminal, and the whole group dies with its guard.
+
+use std::env;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use tokio::process::{Child, ChildStdout, Command};
+
+/// How often the end of a group that was asked to end is looked for.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// A running shell command.
+pub(crate) struct Running {
+    /// Kills the group when it is dropped. Before `child`: what is reaped must not be signalled.
+    pub group: Group,
+    /// The shell.
+    pub child: Child,
+    /// Standard output and standard error in one pipe, so that their order is the real one.
+    pub output: ChildStdout,
+}
+
+/// Starts `command` in `work_dir` with bash, or sh where there is none.
+///
+/// Standard input is empty, nobody can ask on the terminal, and pagers do not page.
+///
+/// # Errors
+/// When the shell cannot be started or `work_dir` is gone.
+pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running> {
+    let (reader, writer) = io::pipe()?;
+    let mut shell = detached(shell());
+    shell
+        .arg("-c")
+        .arg(command)
+        .current_dir(work_dir)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("PAGER", "cat")
+        .env("GIT_PAGER", "cat")
+        .kill_on_drop(true);
+    let child = shell.spawn()?;
+    // The command still holds the pipe's other end: the output would never end.
+    drop(shell);
+    let group = Group::of(&child);
+    let output = ChildStdout::from_std(OwnedFd::from(reader).into())?;
+    Ok(Running { group, child, output })
+}
+
+/// A command for `program` that leads a process group. Where `setsid` exists it leads a session
+/// too: then `/dev/tty` cannot be opened, and a password prompt fails instead of writing over the
+/// screen and reading our keys.
+fn detached(program: &Path) -> Command {
+    static SETSID: OnceLock<Option<PathBuf>> = OnceLock::new();
+    match SETSID.get_or_init(|| find_program("setsid")) {
+        Some(setsid) => {
+            let mut command = Command::new(setsid);
+            command.arg(program);
+            command
+        }
+        None => {
+            let mut command = Command::new(program);
+            command.process_group(0);
+            command
+        }
+    }
+}
+
+fn shell() -> &'static Path {
+    static SHELL: OnceLock<PathBuf> = OnceLock::new();
+    SHELL.get_or_init(|| find_program("bash").unwrap_or_else(|| PathBuf::from("/bin/sh")))
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    ["/bin", "/usr/bin"]
+        .iter()
+        .map(PathBuf::from)
+        .chain(env::split_paths(&path).filter(|folder| folder.is_absolute()))
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}
+
+/// A process group that is killed, every process of it, when this is dropped.
+pub(crate) struct Group {
+    /// `None` when nobody of the group is left.
+    number: Option<Pid>,
+    /// The leader was waited for: its number may belong to another process now. As long as another
+    /// member lives, it belongs to no other group.
+    leader_gone: bool,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let number = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Self { number, leader_gone: false }
+    }
+
+    /// Asks every process of the group to end.
+    pub fn terminate(&self) {
+        if let Some(number) = self.number {
+            // Failing means that nobody is left, which is what is wanted.
+            let _ = kill_process_group(number, Signal::TERM);
+        }
+    }
+
+    /// Ends every process of the group at once.
+    pub fn kill(&self) {
+        let Some(number) = self.number else { return };
+        if !self.leader_gone {
+            // The leader first: it may not have made its group yet, and then has started nobody.
+            let _ = kill_process(number, Signal::KILL);
+        }
+        let _ = kill_process_group(number, Signal::KILL);
+    }
+
+    /// To be called as soon as the leader was waited for.
+    pub fn leader_ended(&mut self) {
+        self.leader_gone = true;
+        if !self.is_alive() {
+            self.number = None;
+        }
+    }
+
+    /// Ends what the leader left behind, gently for `grace`. False when there is nothing.
+    pub async fn end_rest(&mut self, grace: Duration) -> bool {
+        if !self.is_alive() {
+            self.number = None;
+            return false;
+        }
+        self.terminate();
+        let gone = async {
+            while self.is_alive() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        if tokio::time::timeout(grace, gone).await.is_err() {
+            self.kill();
+        }
+        self.number = None;
+        true
+    }
+
+    fn is_alive(&self) -> bool {
+        self.number.is_some_and(|number| test_kill_process_group(number).is_ok())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

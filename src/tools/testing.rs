@@ -1,0 +1,152 @@
+//! A bench to try tools on: a folder and a session that answers as told.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::tool::{Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices};
+use crate::message::{TodoItem, ToolReturn};
+
+type BeforeAnswer = Box<dyn Fn() + Send + Sync>;
+
+/// A session for tests: remembers what was asked of it.
+pub(crate) struct FakeServices {
+    answer: Mutex<Approval>,
+    before_answer: Mutex<Option<BeforeAnswer>>,
+    asked: Mutex<Vec<ApprovalAsk>>,
+    live: Mutex<String>,
+    todos: Mutex<Vec<TodoItem>>,
+    mails: Mutex<Vec<DMail>>,
+    failure: Mutex<Option<String>>,
+}
+
+fn get<T: Clone>(value: &Mutex<T>) -> T {
+    value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl ToolServices for FakeServices {
+    fn approve<'a>(&'a self, _: &'a ToolContext, ask: ApprovalAsk) -> BoxFuture<'a, Approval> {
+        self.asked.lock().expect("asked").push(ask);
+        async {
+            if let Some(act) = self.before_answer.lock().expect("act").as_ref() {
+                act();
+            }
+            get(&self.answer)
+        }
+        .boxed()
+    }
+
+    fn live_output(&self, _: &ToolContext, output: LiveOutput<'_>) {
+        self.live.lock().expect("live").push_str(output.text);
+    }
+
+    fn todos(&self) -> Vec<TodoItem> {
+        get(&self.todos)
+    }
+
+    fn set_todos(&self, todos: Vec<TodoItem>) -> Result<(), String> {
+        get(&self.failure).map_or(Ok(()), Err)?;
+        *self.todos.lock().expect("todos") = todos;
+        Ok(())
+    }
+
+    fn send_dmail(&self, mail: DMail) -> Result<(), String> {
+        get(&self.failure).map_or(Ok(()), Err)?;
+        self.mails.lock().expect("mails").push(mail);
+        Ok(())
+    }
+}
+
+/// A work folder in a folder of its own, so that there is an outside, and a context for calls.
+pub(crate) struct Bench {
+    /// Holds `work` and whatever a test puts outside of it.
+    pub root: PathBuf,
+    pub context: ToolContext,
+    services: Arc<FakeServices>,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// A bench whose person approves everything.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let root = folder.path().canonicalize().expect("root");
+        let work_dir = root.join("work");
+        std::fs::create_dir(&work_dir).expect("work");
+        let services = Arc::new(FakeServices {
+            answer: Mutex::new(Approval::Approved),
+            before_answer: Mutex::new(None),
+            asked: Mutex::default(),
+            live: Mutex::default(),
+            todos: Mutex::default(),
+            mails: Mutex::default(),
+            failure: Mutex::default(),
+        });
+        let context = ToolContext {
+            work_dir,
+            added_dirs: Vec::new(),
+            call_id: "call".into(),
+            called_as: "Tool".into(),
+            cancelled: CancellationToken::new(),
+            services: services.clone(),
+        };
+        Self { root, context, services, _folder: folder }
+    }
+
+    /// A path in the work folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.context.work_dir.join(name)
+    }
+
+    /// Puts a file into the work folder, with the folders above it.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("parent")).expect("folders");
+        std::fs::write(&path, content).expect("file");
+        path
+    }
+
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        std::fs::read_to_string(self.context.work_dir.join(path)).expect("file")
+    }
+
+    /// From now on the person says no.
+    pub fn reject(&self, feedback: &str) {
+        *self.services.answer.lock().expect("answer") =
+            Approval::Rejected { feedback: feedback.into() };
+    }
+
+    /// Does this while the person thinks.
+    pub fn before_answer(&self, act: impl Fn() + Send + Sync + 'static) {
+        *self.services.before_answer.lock().expect("act") = Some(Box::new(act));
+    }
+
+    /// From now on storing todos and sending D-Mails fails.
+    pub fn fail_with(&self, reason: &str) {
+        *self.services.failure.lock().expect("failure") = Some(reason.into());
+    }
+
+    pub fn asked(&self) -> Vec<ApprovalAsk> {
+        get(&self.services.asked)
+    }
+
+    pub fn live(&self) -> String {
+        get(&self.services.live)
+    }
+
+    pub fn todos(&self) -> Vec<TodoItem> {
+        get(&self.services.todos)
+    }
+
+    pub fn mails(&self) -> Vec<DMail> {
+        get(&self.services.mails)
+    }
+
+    pub async fn call(&self, tool: &dyn Tool, arguments: Value) -> ToolReturn {
+        tool.call(arguments, &self.context).await
+    }
+}

@@ -1,0 +1,50 @@
+//! Everything the screen may ask for. Plain data; `exec` carries it out.
+
+use crate::message::SessionId;
+use crate::wire::Command;
+
+/// Names a request whose result comes back as a message. A result that nobody waits for any more is
+/// dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EffectId(pub u64);
+
+/// Which session to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenTarget {
+    /// A new one.
+    New,
+    /// The latest of this folder, or a new one.
+    Latest,
+    /// This one.
+    Id(SessionId),
+}
+
+/// Something to be done in the world.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub enum Effect {
+    /// Tell the engine.
+    Send(Command),
+    /// Leave the session, if one is open, and open another.
+    Open {
+        /// For `Msg::Opened`.
+        id: EffectId,
+        /// Which.
+        target: OpenTarget,
+    },
+    /// List the sessions of this folder.
+    ListSessions {
+        /// For `Msg::Sessions`.
+        id: EffectId,
+    },
+    /// Add to the input history of this folder.
+    Remember(String),
+    /// Ring the bell.
+    Bell,
+    /// Draw everything again.
+    Redraw,
+    /// Suspend the program.
+    Suspend,
+    /// Leave.
+    Quit,
+}

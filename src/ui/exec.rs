@@ -1,0 +1,183 @@
+//! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
+
+use std::time::UNIX_EPOCH;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
+use super::effect::{Effect, EffectId, OpenTarget};
+use super::model::sessions::SessionRow;
+use super::msg::{Msg, Opened};
+use super::render::highlight::{self, HighlightJob, HighlightResult};
+use crate::engine::{Host, SessionChoice};
+use crate::session::{InputHistory, SessionStore};
+use crate::wire::{Command, Door, DoorMessage, record};
+
+/// What comes back from the world.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "lives from one channel to one update")]
+pub(super) enum Done {
+    /// A message for the model.
+    Msg(Msg),
+    /// A session was opened; the door comes first, so that nothing it says is missed.
+    Door(Box<Door>, EffectId, Box<Opened>),
+    /// Code was coloured.
+    Highlighted(HighlightResult),
+}
+
+/// Runs effects; what it starts ends with it.
+pub(super) struct Executor {
+    host: Host,
+    done: UnboundedSender<Done>,
+    tasks: JoinSet<()>,
+    history: Option<InputHistory>,
+    /// The open session's door.
+    pub(super) door: Option<Door>,
+}
+
+impl Executor {
+    /// One that reports to `done`.
+    pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
+        Self { host, done, tasks: JoinSet::new(), history: None, door: None }
+    }
+
+    /// Carries out what needs no terminal. The rest is the runtime's.
+    pub(super) fn run(&mut self, effect: Effect) {
+        while self.tasks.try_join_next().is_some() {}
+        match effect {
+            Effect::Send(command) => {
+                let sent = self.door.as_ref().map(|door| door.commands.send(command));
+                if !matches!(sent, Some(Ok(()))) {
+                    self.tell(Done::Msg(Msg::DoorClosed));
+                }
+            }
+            Effect::Open { id, target } => self.open(id, target),
+            Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::Remember(text) => {
+                if let Some(history) = &mut self.history
+                    && let Err(error) = history.append(&text)
+                {
+                    tracing::warn!(%error, "the input history could not be written");
+                }
+            }
+            Effect::Bell | Effect::Redraw | Effect::Suspend | Effect::Quit => {}
+        }
+    }
+
+    fn tell(&self, done: Done) {
+        // Nobody listens any more only while the program ends.
+        let _ = self.done.send(done);
+    }
+
+    /// Reads what was typed in this folder before.
+    pub(super) fn load_history(&mut self) {
+        let path = self.host.paths().input_history(self.host.work_dir());
+        let history = InputHistory::load(&path);
+        self.tell(Done::Msg(Msg::History(history.entries.clone())));
+        self.history = Some(history);
+    }
+
+    fn open(&mut self, id: EffectId, target: OpenTarget) {
+        let old = self.door.take();
+        let host = self.host.clone();
+        let done = self.done.clone();
+        self.tasks.spawn(async move {
+            if let Some(door) = old {
+                close(door).await;
+            }
+            let choice = match target {
+                OpenTarget::New => SessionChoice::New,
+                OpenTarget::Latest => SessionChoice::Continue,
+                OpenTarget::Id(id) => SessionChoice::Id(id),
+            };
+            let result = match host.open(&choice, true).await {
+                Ok(door) => {
+                    let dir = door.info.session_dir.clone();
+                    let story = tokio::task::spawn_blocking(move || record::read_story(&dir)).await;
+                    match story {
+                        Ok(Ok(story)) => Ok((door, story)),
+                        Ok(Err(error)) => Err(format!("The session's history: {error}")),
+                        Err(error) => Err(format!("The session's history: {error}")),
+                    }
+                }
+                Err(error) => Err(format!("{error:#}")),
+            };
+            let _ = match result {
+                Ok((door, story)) => {
+                    let opened = Opened {
+                        info: door.info.clone(),
+                        story: story.events,
+                        bad_lines: story.bad_lines,
+                    };
+                    done.send(Done::Door(Box::new(door), id, Box::new(opened)))
+                }
+                Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
+            };
+        });
+    }
+
+    fn list_sessions(&mut self, id: EffectId) {
+        let store = SessionStore::new(self.host.paths().clone());
+        let work_dir = self.host.work_dir().to_path_buf();
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let result = store
+                .list(&work_dir)
+                .map(|sessions| {
+                    sessions
+                        .into_iter()
+                        .map(|session| SessionRow {
+                            id: session.id,
+                            title: session.title,
+                            updated: session
+                                .updated_at
+                                .duration_since(UNIX_EPOCH)
+                                .map_or(0.0, |since| since.as_secs_f64()),
+                            bytes: session.bytes,
+                        })
+                        .collect()
+                })
+                .map_err(|error| error.to_string());
+            let _ = done.send(Done::Msg(Msg::Sessions { id, result }));
+        });
+    }
+
+    /// Colours code off the draw path.
+    pub(super) fn highlight(&mut self, jobs: Vec<HighlightJob>) {
+        for job in jobs {
+            let done = self.done.clone();
+            self.tasks.spawn_blocking(move || {
+                let _ = done.send(Done::Highlighted(highlight::run(&job)));
+            });
+        }
+    }
+
+    /// The next thing the engine says; never when no session is open.
+    pub(super) async fn next_from_door(&mut self) -> Option<DoorMessage> {
+        match &mut self.door {
+            Some(door) => door.messages.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Ends the session properly: what runs is stopped, what is known is written.
+    pub(super) async fn shut_down(mut self) {
+        if let Some(door) = self.door.take() {
+            close(door).await;
+        }
+        self.tasks.shutdown().await;
+    }
+}
+
+/// Longest time a session gets to end.
+const CLOSE_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
+
+async fn close(mut door: Door) {
+    if door.commands.send(Command::Shutdown).is_err() {
+        return;
+    }
+    let ended = async { while door.messages.recv().await.is_some() {} };
+    if tokio::time::timeout(CLOSE_WITHIN, ended).await.is_err() {
+        tracing::warn!("the session did not end in time");
+    }
+}

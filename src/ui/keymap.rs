@@ -1,0 +1,351 @@
+//! The keymap: which key does what where. Help, footer hints and `docs/keys.md` come from this one
+//! table, so they cannot disagree with what the keys do.
+
+use std::collections::HashMap;
+
+use super::key::KeyPress;
+
+/// Where a key was pressed. A key that means nothing there is looked up in [`Context::Global`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere.
+    Global,
+    /// The box that is typed into.
+    Composer,
+    /// An approval request waits.
+    Approval,
+    /// The checkpoint timeline.
+    Timeline,
+    /// The list of sessions.
+    Sessions,
+    /// The help page.
+    Help,
+    /// A question with an answer to confirm.
+    Dialog,
+}
+
+impl Context {
+    /// All of them, in the order help shows them.
+    pub const ALL: [Self; 7] = [
+        Self::Composer,
+        Self::Approval,
+        Self::Timeline,
+        Self::Sessions,
+        Self::Dialog,
+        Self::Help,
+        Self::Global,
+    ];
+
+    /// Its heading in help.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Everywhere",
+            Self::Composer => "Composer",
+            Self::Approval => "Approval",
+            Self::Timeline => "Timeline",
+            Self::Sessions => "Sessions",
+            Self::Help => "Help",
+            Self::Dialog => "Dialog",
+        }
+    }
+}
+
+/// What a key can do. Slash commands and keys share these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Send what is in the composer.
+    Submit,
+    /// A new line in the composer.
+    Newline,
+    /// Put the text into the running turn.
+    Steer,
+    /// Complete the slash command.
+    Complete,
+    /// An earlier prompt, or the line above.
+    Previous,
+    /// A later prompt, or the line below.
+    Next,
+    /// Stop what runs; twice leaves.
+    Interrupt,
+    /// Leave.
+    Quit,
+    /// One step back.
+    Back,
+    /// The keys.
+    Help,
+    /// Show or hide the sidebar.
+    ToggleSidebar,
+    /// To the timeline and back.
+    FocusTimeline,
+    /// The list of sessions.
+    Sessions,
+    /// A new session.
+    NewSession,
+    /// Summarise the context.
+    Compact,
+    /// Empty the context.
+    Clear,
+    /// Scroll up a line.
+    ScrollUp,
+    /// Scroll down a line.
+    ScrollDown,
+    /// Scroll up a page.
+    PageUp,
+    /// Scroll down a page.
+    PageDown,
+    /// To the beginning.
+    Top,
+    /// To the end, and follow.
+    Bottom,
+    /// Show all or little of tool output.
+    ToggleDetails,
+    /// Draw everything again.
+    Redraw,
+    /// Suspend the program.
+    Suspend,
+    /// Let it be done once.
+    Approve,
+    /// Let it and its like be done in this session.
+    ApproveForSession,
+    /// Do not let it be done.
+    Reject,
+    /// Do not, and say what to do instead.
+    RejectWithFeedback,
+    /// Move up.
+    SelectPrevious,
+    /// Move down.
+    SelectNext,
+    /// Take what is selected.
+    Choose,
+    /// Back to the selected checkpoint.
+    Revert,
+    /// Back to the selected checkpoint with a message.
+    DMail,
+}
+
+/// One row of the keymap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// Where.
+    pub context: Context,
+    /// Which keys; the first is the one shown in hints.
+    pub keys: Vec<KeyPress>,
+    /// What it does.
+    pub action: Action,
+    /// What it does, in a few words for help.
+    pub label: &'static str,
+    /// What it does, in a word for the footer; empty to leave it out there.
+    pub hint: &'static str,
+}
+
+type Row = (Context, &'static str, Action, &'static str, &'static str);
+
+/// Keys are separated by spaces.
+const DEFAULTS: &[Row] = &[
+    (
+        Context::Composer,
+        "enter",
+        Action::Submit,
+        "Send; while a turn runs, queue for after it",
+        "send",
+    ),
+    (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", "newline"),
+    (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
+    (Context::Composer, "tab", Action::Complete, "Complete the slash command", ""),
+    (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
+    (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
+    (Context::Approval, "y 1", Action::Approve, "Approve once", "approve"),
+    (Context::Approval, "a 2", Action::ApproveForSession, "Approve for this session", "session"),
+    (Context::Approval, "n 3", Action::Reject, "Reject", "reject"),
+    (
+        Context::Approval,
+        "f 4",
+        Action::RejectWithFeedback,
+        "Reject and say what to do instead",
+        "reject, say why",
+    ),
+    (Context::Approval, "up k", Action::SelectPrevious, "Option above", ""),
+    (Context::Approval, "down j", Action::SelectNext, "Option below", ""),
+    (Context::Approval, "enter", Action::Choose, "Take the marked option", ""),
+    (Context::Timeline, "up k", Action::SelectPrevious, "Earlier checkpoint", "move"),
+    (Context::Timeline, "down j", Action::SelectNext, "Later checkpoint", ""),
+    (Context::Timeline, "enter", Action::Choose, "Show this place in the conversation", "show"),
+    (Context::Timeline, "r", Action::Revert, "Go back to this checkpoint", "revert"),
+    (
+        Context::Timeline,
+        "d",
+        Action::DMail,
+        "Go back with a message to the past (D-Mail)",
+        "D-Mail",
+    ),
+    (Context::Sessions, "up ctrl-p", Action::SelectPrevious, "Session above", "move"),
+    (Context::Sessions, "down ctrl-n", Action::SelectNext, "Session below", ""),
+    (Context::Sessions, "enter", Action::Choose, "Open this session", "open"),
+    (Context::Dialog, "enter", Action::Choose, "Do it", "confirm"),
+    (Context::Help, "up k", Action::ScrollUp, "Up", "scroll"),
+    (Context::Help, "down j", Action::ScrollDown, "Down", ""),
+    (Context::Global, "esc", Action::Back, "One step back; stops a running turn", "back"),
+    (
+        Context::Global,
+        "ctrl-c",
+        Action::Interrupt,
+        "Stop what runs; clear the draft; twice: leave",
+        "",
+    ),
+    (Context::Global, "ctrl-d", Action::Quit, "Leave, when nothing is typed", "quit"),
+    (
+        Context::Global,
+        "f1",
+        Action::Help,
+        "Keys and commands (also ? in an empty composer)",
+        "help",
+    ),
+    (Context::Global, "f2", Action::ToggleSidebar, "Show or hide the panes", ""),
+    (Context::Global, "ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
+    (Context::Global, "ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
+    (Context::Global, "ctrl-n", Action::NewSession, "New session", ""),
+    (Context::Global, "f6", Action::Compact, "Summarise the context (/compact)", ""),
+    (Context::Global, "f8", Action::Clear, "Empty the context (/clear), asks first", ""),
+    (
+        Context::Global,
+        "ctrl-e",
+        Action::ToggleDetails,
+        "Show all or little of tool output",
+        "details",
+    ),
+    (Context::Global, "pageup", Action::PageUp, "Scroll up a page", ""),
+    (Context::Global, "pagedown", Action::PageDown, "Scroll down a page", ""),
+    (Context::Global, "alt-up", Action::ScrollUp, "Scroll up a line", ""),
+    (Context::Global, "alt-down", Action::ScrollDown, "Scroll down a line", ""),
+    (Context::Global, "ctrl-home", Action::Top, "To the beginning", ""),
+    (Context::Global, "ctrl-end", Action::Bottom, "To the end, and follow", ""),
+    (Context::Global, "ctrl-l", Action::Redraw, "Draw the screen again", ""),
+    (Context::Global, "ctrl-z", Action::Suspend, "Suspend; fg comes back", ""),
+];
+
+/// Keys to actions, by context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
+    index: HashMap<(Context, KeyPress), Action>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::from_bindings(
+            DEFAULTS
+                .iter()
+                .map(|&(context, keys, action, label, hint)| Binding {
+                    context,
+                    keys: keys.split(' ').filter_map(|key| key.parse().ok()).collect(),
+                    action,
+                    label,
+                    hint,
+                })
+                .collect(),
+        )
+    }
+}
+
+impl Keymap {
+    fn from_bindings(bindings: Vec<Binding>) -> Self {
+        let mut index = HashMap::new();
+        for binding in &bindings {
+            for key in &binding.keys {
+                index.entry((binding.context, *key)).or_insert(binding.action);
+            }
+        }
+        Self { bindings, index }
+    }
+
+    /// What `key` does in `context`, the global meaning of the key not considered.
+    #[must_use]
+    pub fn in_context(&self, context: Context, key: KeyPress) -> Option<Action> {
+        self.index.get(&(context, key)).copied()
+    }
+
+    /// What `key` does in `context` or everywhere.
+    #[must_use]
+    pub fn lookup(&self, context: Context, key: KeyPress) -> Option<Action> {
+        self.in_context(context, key).or_else(|| self.in_context(Context::Global, key))
+    }
+
+    /// The rows of one context, for help.
+    pub fn of(&self, context: Context) -> impl Iterator<Item = &Binding> {
+        self.bindings.iter().filter(move |binding| binding.context == context)
+    }
+
+    /// The first key for `action` in `context` or everywhere, as text.
+    #[must_use]
+    pub fn key_for(&self, context: Context, action: Action) -> Option<String> {
+        self.of(context)
+            .chain(self.of(Context::Global))
+            .find(|binding| binding.action == action)
+            .and_then(|binding| binding.keys.first())
+            .map(ToString::to_string)
+    }
+
+    /// Footer hints of a context: key and word.
+    #[must_use]
+    pub fn hints(&self, context: Context) -> Vec<(String, &'static str)> {
+        self.of(context)
+            .filter(|binding| !binding.hint.is_empty())
+            .filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)))
+            .collect()
+    }
+
+    /// The reference that `docs/keys.md` holds.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let mut out = String::from(
+            "# Keys\n\nMade from the keymap in `src/ui/keymap.rs`; a test keeps the two equal \
+             (`UPDATE_DOCS=1 cargo test keys_page` writes this page anew).\n",
+        );
+        for context in Context::ALL {
+            out.push_str(&format!(
+                "\n## {}\n\n| Keys | What they do |\n|---|---|\n",
+                context.title()
+            ));
+            for binding in self.of(context) {
+                let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
+                out.push_str(&format!("| {} | {} |\n", keys.join(" "), binding.label));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_key_parses_and_means_one_thing() {
+        let mut seen = std::collections::HashSet::new();
+        for (context, keys, action, ..) in DEFAULTS {
+            for key in keys.split(' ') {
+                let press: KeyPress = key.parse().expect(key);
+                assert!(seen.insert((*context, press)), "{key} twice in {context:?} ({action:?})");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_page_is_what_the_keymap_says() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
+        let page = Keymap::default().to_markdown();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &page).expect("docs/keys.md");
+        }
+        assert_eq!(std::fs::read_to_string(&path).expect("docs/keys.md"), page);
+    }
+
+    #[test]
+    fn the_context_comes_before_everywhere() {
+        let keymap = Keymap::default();
+        let ctrl_n = "ctrl-n".parse().expect("key");
+        assert_eq!(keymap.lookup(Context::Sessions, ctrl_n), Some(Action::SelectNext));
+        assert_eq!(keymap.lookup(Context::Composer, ctrl_n), Some(Action::NewSession));
+    }
+}

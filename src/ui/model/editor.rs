@@ -1,0 +1,189 @@
+//! Text that is typed: the one place that knows the text area widget.
+
+use std::cell::RefCell;
+
+use tui_textarea::{CursorMove, CursorRenderMode, Input, Key, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::ui::key::{KeyCode, KeyPress};
+
+/// A box of text with a cursor.
+#[derive(Debug, Clone)]
+pub struct Editor {
+    // Measuring caches the height inside the widget, and drawing the cursor's place.
+    area: RefCell<TextArea<'static>>,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self::with_text("")
+    }
+}
+
+impl PartialEq for Editor {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.area.borrow(), other.area.borrow());
+        a.lines() == b.lines() && a.cursor() == b.cursor()
+    }
+}
+
+impl Editor {
+    /// A box with `text` in it, the cursor behind.
+    #[must_use]
+    pub fn with_text(text: &str) -> Self {
+        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.set_cursor_render_mode(CursorRenderMode::Hidden);
+        area.set_cursor_line_style(ratatui::style::Style::default());
+        area.set_tab_length(4);
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        Self { area: RefCell::new(area) }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.area.borrow().lines().join("\n")
+    }
+
+    /// The text when it is one line; a draft of many is no command, and may be long.
+    #[must_use]
+    pub fn only_line(&self) -> Option<String> {
+        match self.area.borrow().lines() {
+            [line] => Some(line.clone()),
+            _ => None,
+        }
+    }
+
+    /// Is there no text?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.area.borrow().is_empty()
+    }
+
+    /// Takes the text out.
+    pub fn take(&mut self) -> String {
+        let text = self.text();
+        *self = Self::default();
+        text
+    }
+
+    /// Writes `text` at the cursor.
+    pub fn insert(&mut self, text: &str) {
+        let area = self.area.get_mut();
+        area.insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
+    }
+
+    /// A new line at the cursor.
+    pub fn newline(&mut self) {
+        self.area.get_mut().insert_newline();
+    }
+
+    /// Does what `key` does in a text box; says whether it does anything.
+    pub fn key(&mut self, key: KeyPress) -> bool {
+        let area = self.area.get_mut();
+        let before = (area.cursor(), area.lines().len());
+        let changed = match (key.code, key.ctrl, key.alt) {
+            (KeyCode::Backspace, false, false) => delete_grapheme(area),
+            (KeyCode::Char('u'), true, false) => area.delete_line_by_head(),
+            (KeyCode::Char('k'), true, false) => area.delete_line_by_end(),
+            (KeyCode::Char('a'), true, false) => {
+                area.move_cursor(CursorMove::Head);
+                false
+            }
+            _ => match input_of(key) {
+                Some(input) => area.input(input),
+                None => return false,
+            },
+        };
+        changed || before != (area.cursor(), area.lines().len())
+    }
+
+    /// Is the cursor in the first line?
+    #[must_use]
+    pub fn is_at_top(&self) -> bool {
+        self.area.borrow().cursor().0 == 0
+    }
+
+    /// Is the cursor in the last line?
+    #[must_use]
+    pub fn is_at_bottom(&self) -> bool {
+        let area = self.area.borrow();
+        area.cursor().0 + 1 == area.lines().len()
+    }
+
+    /// Rows the text takes at `width` columns.
+    #[must_use]
+    pub fn rows(&self, width: u16) -> u16 {
+        self.area.borrow_mut().measure(width.max(1)).content_rows.max(1)
+    }
+
+    /// Draws it and says where the cursor is.
+    pub fn draw(
+        &self,
+        style: ratatui::style::Style,
+        area: ratatui::layout::Rect,
+        buffer: &mut ratatui::buffer::Buffer,
+    ) -> Option<ratatui::layout::Position> {
+        use ratatui::widgets::Widget;
+        self.area.borrow_mut().set_style(style);
+        let widget = self.area.borrow();
+        (&*widget).render(area, buffer);
+        widget.rendered_cursor_position()
+    }
+}
+
+/// The widget deletes code points; a person deletes what looks like one character.
+fn delete_grapheme(area: &mut TextArea<'static>) -> bool {
+    let (row, column) = area.cursor();
+    let before: String =
+        area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
+    match before.graphemes(true).next_back() {
+        Some(grapheme) => {
+            let points = grapheme.chars().count();
+            (0..points).fold(false, |changed, _| area.delete_char() || changed)
+        }
+        None => area.delete_char(),
+    }
+}
+
+fn input_of(key: KeyPress) -> Option<Input> {
+    let code = match key.code {
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Esc | KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_) => return None,
+    };
+    Some(Input { key: code, ctrl: key.ctrl, alt: key.alt, shift: key.shift })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backspace_takes_a_whole_emoji_family() {
+        let mut editor = Editor::with_text("a👨‍👩‍👧");
+        editor.key(KeyPress::plain(KeyCode::Backspace));
+        assert_eq!(editor.text(), "a");
+        editor.key(KeyPress::plain(KeyCode::Backspace));
+        assert!(editor.is_empty());
+    }
+
+    #[test]
+    fn pasted_line_ends_become_one_kind() {
+        let mut editor = Editor::default();
+        editor.insert("a\r\nb\rc");
+        assert_eq!(editor.text(), "a\nb\nc");
+        assert_eq!(editor.rows(10), 3);
+    }
+}

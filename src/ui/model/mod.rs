@@ -1,0 +1,174 @@
+//! All state of the screen: plain data, no handles, no clock. It can be built by hand in a test.
+
+pub mod approval;
+pub mod cell;
+pub mod composer;
+pub mod editor;
+pub mod overlay;
+pub mod sessions;
+pub mod status;
+pub mod timeline;
+pub mod transcript;
+
+use super::effect::EffectId;
+use super::keymap::{Context, Keymap};
+use approval::Approvals;
+use composer::Composer;
+use overlay::Overlay;
+use status::Status;
+use timeline::Timeline;
+use transcript::{Position, Transcript};
+
+/// What has the keys when no overlay has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// The composer.
+    #[default]
+    Composer,
+    /// The timeline pane.
+    Timeline,
+}
+
+/// Columns from which the panes stand beside the transcript.
+pub const SIDEBAR_FROM: u16 = 100;
+/// Rows from which they do.
+pub const SIDEBAR_FROM_ROWS: u16 = 16;
+
+/// The terminal as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+    /// Does the window have the focus?
+    pub is_focused: bool,
+    /// Does the person want the panes?
+    pub wants_sidebar: bool,
+}
+
+impl Screen {
+    /// Do the panes stand beside the transcript?
+    #[must_use]
+    pub fn has_sidebar(&self) -> bool {
+        self.wants_sidebar && self.width >= SIDEBAR_FROM && self.height >= SIDEBAR_FROM_ROWS
+    }
+}
+
+/// All state of the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// The terminal.
+    pub screen: Screen,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// What is being written.
+    pub composer: Composer,
+    /// What waits for a yes or no.
+    pub approvals: Approvals,
+    /// Checkpoints.
+    pub timeline: Timeline,
+    /// What the engine does.
+    pub status: Status,
+    /// What lies over the screen, topmost last.
+    pub overlays: Vec<Overlay>,
+    /// What has the keys otherwise.
+    pub focus: Focus,
+    /// Which key does what.
+    pub keymap: Keymap,
+    /// Is all of long tool output shown?
+    pub shows_details: bool,
+    /// Is thinking shown while it streams?
+    pub shows_thinking: bool,
+    /// The first prompt, until a session is open to send it to.
+    pub first_prompt: Option<String>,
+    /// What to say about how the program was started, once a session is open.
+    pub start_warnings: Vec<String>,
+    /// The request that opens a session, while it runs.
+    pub opening: Option<EffectId>,
+    /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
+    pub leave_armed: Option<f64>,
+    /// Index of the first cell of the current step: what a retry makes void.
+    pub step_start: usize,
+    /// Index of the first cell of the current turn.
+    pub turn_start: usize,
+    next_effect: u64,
+}
+
+impl Model {
+    /// A screen of this size with nothing on it.
+    #[must_use]
+    pub fn new(width: u16, height: u16) -> Self {
+        Self {
+            screen: Screen { width, height, is_focused: true, wants_sidebar: true },
+            transcript: Transcript::default(),
+            composer: Composer::default(),
+            approvals: Approvals::default(),
+            timeline: Timeline::default(),
+            status: Status::default(),
+            overlays: Vec::new(),
+            focus: Focus::default(),
+            keymap: Keymap::default(),
+            shows_details: false,
+            shows_thinking: true,
+            first_prompt: None,
+            start_warnings: Vec::new(),
+            opening: None,
+            leave_armed: None,
+            step_start: 0,
+            turn_start: 0,
+            next_effect: 0,
+        }
+    }
+
+    /// A name for a request.
+    pub fn next_effect(&mut self) -> EffectId {
+        self.next_effect += 1;
+        EffectId(self.next_effect)
+    }
+
+    /// Goes on naming requests where `other` stopped, so that a late answer finds nobody.
+    pub fn continue_effects_of(&mut self, other: &Self) {
+        self.next_effect = other.next_effect;
+    }
+
+    /// Where keys go at `now`.
+    #[must_use]
+    pub fn context(&self, now: f64) -> Context {
+        match self.overlays.last() {
+            Some(Overlay::Help { .. }) => Context::Help,
+            Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Timeline) => Context::Timeline,
+            Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
+            None if self.approvals.is_listening(now) => Context::Approval,
+            None if self.focus == Focus::Timeline => Context::Timeline,
+            None => Context::Composer,
+        }
+    }
+
+    /// Takes in what was drawn: drawing alone knows how high cells are.
+    pub fn painted(&mut self, position: Position) {
+        self.transcript.pending.clear();
+        if self.transcript.position == Position::Follow && position != Position::Follow {
+            self.transcript.seen = self.transcript.cells().len();
+        }
+        self.transcript.position = position;
+    }
+
+    /// When something changes by itself next, seconds since 1970; none when nothing does.
+    #[must_use]
+    pub fn next_change(&self, now: f64) -> Option<f64> {
+        let spinner = (self.status.activity.is_running()
+            || matches!(self.status.activity, status::Activity::Opening))
+        .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
+        let toast = self.status.toast.as_ref().map(|toast| toast.until);
+        let panel = self.approvals.listens_from().filter(|from| *from > now);
+        let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
+        [spinner, toast, panel, leave].into_iter().flatten().reduce(f64::min)
+    }
+}
+
+/// Seconds a picture of the spinner stands.
+pub const SPINNER_SECONDS: f64 = 0.12;
+/// Seconds within which a second interrupt leaves.
+pub const LEAVE_SECONDS: f64 = 2.0;

@@ -1,0 +1,88 @@
+//! What the engine is doing, and its numbers.
+
+use std::sync::Arc;
+
+use crate::message::{TodoItem, TokenUsage};
+use crate::wire::{McpStatus, SessionInfo};
+
+/// What the engine is doing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Activity {
+    /// No session is open yet.
+    #[default]
+    Opening,
+    /// It waits for a prompt.
+    Idle,
+    /// A turn runs.
+    Running {
+        /// Since when, seconds since 1970.
+        since: f64,
+        /// The step, from 1; 0 before the first.
+        step: u64,
+        /// Was it told to stop?
+        cancelling: bool,
+    },
+    /// It could not be opened, or is gone.
+    Gone,
+}
+
+impl Activity {
+    /// Does a turn run?
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self, Self::Running { .. })
+    }
+}
+
+/// A word that goes away by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Toast {
+    /// The text.
+    pub text: String,
+    /// When it goes, seconds since 1970.
+    pub until: f64,
+}
+
+/// What the engine is doing, and its numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Status {
+    /// What it is doing.
+    pub activity: Activity,
+    /// Facts about the session.
+    pub info: Arc<SessionInfo>,
+    /// Tokens in the context.
+    pub context_tokens: Option<u64>,
+    /// Size of the window.
+    pub max_context_tokens: Option<u64>,
+    /// Tokens of the last call.
+    pub last_usage: Option<TokenUsage>,
+    /// Tokens of all calls on this screen.
+    pub total_usage: TokenUsage,
+    /// Is plan mode on?
+    pub plan_mode: bool,
+    /// MCP servers.
+    pub mcp: McpStatus,
+    /// A call is tried again: what to say about it.
+    pub retry: Option<String>,
+    /// A word that goes away by itself.
+    pub toast: Option<Toast>,
+    /// The todo list.
+    pub todos: Vec<TodoItem>,
+}
+
+impl Status {
+    /// The part of the window in use, 0 to 1.
+    #[must_use]
+    pub fn context_usage(&self) -> Option<f64> {
+        let max = self.max_tokens();
+        let used = self.context_tokens?;
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for a gauge")]
+        (max > 0).then(|| used as f64 / max as f64)
+    }
+
+    /// Size of the window, in tokens; 0 when unknown.
+    #[must_use]
+    pub fn max_tokens(&self) -> u64 {
+        self.max_context_tokens.unwrap_or(self.info.max_context_tokens)
+    }
+}

@@ -1,0 +1,65 @@
+//! Everything that can happen to the screen.
+
+use std::sync::Arc;
+
+use super::effect::EffectId;
+use super::key::KeyPress;
+use super::model::sessions::SessionRow;
+use crate::wire::record::Recorded;
+use crate::wire::{DoorMessage, SessionInfo};
+
+/// Something that happened. Plain data, so that a test is a list of these.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "lives for one update")]
+pub enum Msg {
+    /// A key was pressed.
+    Key(KeyPress),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has this size.
+    Resize {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// The terminal window gained or lost the focus.
+    Focus(bool),
+    /// The wheel turned; lines, positive is down.
+    Wheel(i32),
+    /// The engine said something.
+    Door(DoorMessage),
+    /// The engine is gone.
+    DoorClosed,
+    /// A session was opened, or could not be.
+    Opened {
+        /// Which request.
+        id: EffectId,
+        /// The session and its story so far, or why not, for a person.
+        result: Result<Opened, String>,
+    },
+    /// The sessions of this folder, or why they cannot be listed.
+    Sessions {
+        /// Which request.
+        id: EffectId,
+        /// The list, newest first.
+        result: Result<Vec<SessionRow>, String>,
+    },
+    /// What was typed in this folder before, oldest first.
+    History(Vec<String>),
+    /// Something outside the model changed the picture, or time passed.
+    Tick,
+    /// Leave now: a signal, or the terminal is gone.
+    Terminate,
+}
+
+/// An opened session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    /// Facts about it.
+    pub info: Arc<SessionInfo>,
+    /// What happened in it before.
+    pub story: Vec<Recorded>,
+    /// Records of it that could not be read.
+    pub bad_lines: usize,
+}

@@ -1,0 +1,245 @@
+//! The loop: waits for something to happen, lets `update` take it in, carries out the effects, draws.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crossterm::event::EventStream;
+use futures::StreamExt;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use super::clock::FrameClock;
+use super::effect::{Effect, OpenTarget};
+use super::exec::{Done, Executor};
+use super::model::Model;
+use super::msg::Msg;
+use super::terminal::{self, Guard, Screen};
+use super::theme::Theme;
+use super::update::update;
+use super::view::{Caches, view};
+use crate::engine::Host;
+use crate::message::SessionId;
+use crate::wire::DoorMessage;
+
+/// Messages of the engine taken in before a frame, at most: a flood must not starve the keys.
+const BATCH: usize = 2048;
+
+/// Seconds since 1970 that never go back, whatever happens to the machine's clock.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    began: Instant,
+    began_unix: f64,
+}
+
+impl Time {
+    fn start() -> Self {
+        let unix =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+        Self { began: Instant::now(), began_unix: unix }
+    }
+
+    fn now(self) -> f64 {
+        self.began_unix + self.began.elapsed().as_secs_f64()
+    }
+}
+
+/// What the loop works with.
+struct App {
+    model: Model,
+    theme: Theme,
+    caches: Caches,
+    screen: Screen,
+    guard: Option<Guard>,
+    clock: FrameClock,
+    time: Time,
+    executor: Executor,
+    is_over: bool,
+}
+
+/// Signals that end the program, and the one that stops it.
+struct Signals {
+    terminate: Signal,
+    hangup: Signal,
+    interrupt: Signal,
+    stop: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
+        })
+    }
+}
+
+/// Shows the screen until the person leaves; says which session was open last.
+pub(super) async fn run(
+    mut model: Model,
+    target: OpenTarget,
+    theme: Theme,
+    host: Host,
+) -> anyhow::Result<Option<SessionId>> {
+    terminal::install_panic_hook();
+    let time = Time::start();
+    let guard = Guard::take()?;
+    let screen = terminal::screen()?;
+    let size = screen.size()?;
+    (model.screen.width, model.screen.height) = (size.width, size.height);
+    model.status.info = std::sync::Arc::new(crate::wire::SessionInfo {
+        work_dir: host.work_dir().to_path_buf(),
+        ..crate::wire::SessionInfo::default()
+    });
+    let (done, results) = mpsc::unbounded_channel();
+    let executor = Executor::new(host, done);
+    let mut app = App {
+        model,
+        theme,
+        caches: Caches::default(),
+        screen,
+        guard: Some(guard),
+        clock: FrameClock::default(),
+        time,
+        executor,
+        is_over: false,
+    };
+    // The person sees the screen before anything is read or opened.
+    app.draw()?;
+    let id = app.model.next_effect();
+    app.model.opening = Some(id);
+    app.executor.run(Effect::Open { id, target });
+    app.executor.load_history();
+    let ended = app.serve(results).await;
+    let session = app.model.status.info.id.clone();
+    drop(app.guard.take());
+    app.executor.shut_down().await;
+    ended?;
+    Ok(session)
+}
+
+impl App {
+    async fn serve(&mut self, mut results: UnboundedReceiver<Done>) -> anyhow::Result<()> {
+        let mut signals = Signals::listen()?;
+        let mut input = EventStream::new();
+        while !self.is_over {
+            let now = self.time.now();
+            let frame = sleep_until(self.clock.due(now), now);
+            let change = sleep_until(self.model.next_change(now), now);
+            tokio::select! {
+                biased;
+                event = input.next() => match event {
+                    Some(Ok(event)) => {
+                        if let Some(msg) = terminal::msg_of(event) {
+                            self.clock.want_now();
+                            self.take_in(msg)?;
+                        }
+                    }
+                    // The terminal is gone: reading on would spin.
+                    Some(Err(_)) | None => self.take_in(Msg::Terminate)?,
+                },
+                () = frame => self.draw()?,
+                _ = signals.terminate.recv() => self.take_in(Msg::Terminate)?,
+                _ = signals.hangup.recv() => self.take_in(Msg::Terminate)?,
+                _ = signals.interrupt.recv() => self.take_in(Msg::Terminate)?,
+                _ = signals.stop.recv() => self.suspend()?,
+                done = results.recv() => if let Some(done) = done { self.finish(done)? },
+                message = self.executor.next_from_door() => self.hear(message)?,
+                () = change => {
+                    self.clock.want();
+                    self.take_in(Msg::Tick)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what the engine says, and all that waits behind it, before anything is drawn.
+    fn hear(&mut self, first: Option<DoorMessage>) -> anyhow::Result<()> {
+        self.clock.want();
+        let Some(first) = first else {
+            self.executor.door = None;
+            return self.take_in(Msg::DoorClosed);
+        };
+        self.take_in(Msg::Door(first))?;
+        for _ in 1..BATCH {
+            let Some(door) = &mut self.executor.door else { break };
+            let Ok(message) = door.messages.try_recv() else { break };
+            self.take_in(Msg::Door(message))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, done: Done) -> anyhow::Result<()> {
+        self.clock.want();
+        match done {
+            Done::Msg(msg) => self.take_in(msg),
+            Done::Door(door, id, opened) => {
+                if self.model.opening == Some(id) {
+                    self.caches = Caches::default();
+                    self.executor.door = Some(*door);
+                }
+                self.take_in(Msg::Opened { id, result: Ok(*opened) })
+            }
+            Done::Highlighted(result) => {
+                self.caches.highlight.insert(result);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_in(&mut self, msg: Msg) -> anyhow::Result<()> {
+        self.clock.want();
+        for effect in update(&mut self.model, msg, self.time.now()) {
+            match effect {
+                Effect::Quit => self.is_over = true,
+                Effect::Suspend => self.suspend()?,
+                Effect::Redraw => self.screen.clear()?,
+                Effect::Bell => {
+                    self.screen.backend_mut().write_all(b"\x07")?;
+                    Write::flush(self.screen.backend_mut())?;
+                }
+                effect => self.executor.run(effect),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        let now = self.time.now();
+        let Self { model, theme, caches, screen, .. } = self;
+        terminal::begin_frame(screen)?;
+        let mut info = None;
+        screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
+        terminal::end_frame(screen)?;
+        if let Some(info) = info {
+            model.painted(info.position);
+        }
+        let wanted = caches.highlight.take_wanted();
+        self.executor.highlight(wanted);
+        self.clock.drawn(now);
+        Ok(())
+    }
+
+    /// Gives the terminal back, stops, and takes it again when the shell lets it go on.
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        drop(self.guard.take());
+        // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        self.guard = Some(Guard::take()?);
+        self.screen.clear()?;
+        self.clock.want_now();
+        Ok(())
+    }
+}
+
+async fn sleep_until(at: Option<f64>, now: f64) {
+    match at {
+        Some(at) => {
+            let wait = Duration::try_from_secs_f64((at - now).max(0.0)).unwrap_or_default();
+            tokio::time::sleep(wait).await;
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,161 @@
+//! The terminal: taken over at the start, given back exactly once at the end, however the end comes.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
+    Event as TermEvent, KeyCode as TermKey, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
+    MouseEventKind, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::key::{KeyCode, KeyPress};
+use super::msg::Msg;
+
+/// Where frames go: one write a frame, whatever it holds.
+pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
+/// Wheel only: drag and double click stay the terminal's own, so that its selection works.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1003l\x1b[?1002l";
+
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the terminal over; dropping it gives the terminal back.
+#[derive(Debug)]
+pub(super) struct Guard(());
+
+impl Guard {
+    /// Raw mode, the other screen, pastes in brackets, focus and wheel told, keys told apart.
+    pub(super) fn take() -> io::Result<Self> {
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        let guard = Self(());
+        let mut out = io::stdout().lock();
+        queue!(
+            out,
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            EnableFocusChange,
+            // Terminals that do not know it ignore it; asking first would cost a round trip.
+            PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+        )?;
+        out.write_all(MOUSE_ON.as_bytes())?;
+        out.flush()?;
+        Ok(guard)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Gives the terminal back if it was taken. Safe to call at any time, any number of times.
+///
+/// Mouse reporting is switched off after leaving the other screen: some terminals switch it on again
+/// with the screen.
+pub(super) fn restore() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout().lock();
+    // A terminal that is gone cannot be given back; there is nobody left to tell.
+    let _ = queue!(
+        out,
+        EndSynchronizedUpdate,
+        PopKeyboardEnhancementFlags,
+        LeaveAlternateScreen,
+        DisableFocusChange,
+        DisableBracketedPaste,
+        cursor::Show,
+    );
+    let _ = out.write_all(MOUSE_OFF.as_bytes());
+    let _ = out.write_all(b"\x1b[0m");
+    let _ = out.flush();
+    let _ = disable_raw_mode();
+}
+
+/// Makes a panic of this thread give the terminal back before it is reported. Panics of other threads
+/// end a task, not the screen: they go to the log.
+pub(super) fn install_panic_hook() {
+    let screen_thread = std::thread::current().id();
+    let previous = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        tracing::error!(panic = %info, "a part of the program failed");
+        if std::thread::current().id() == screen_thread {
+            restore();
+            previous(info);
+        }
+    }));
+}
+
+/// A screen to draw on.
+pub(super) fn screen() -> io::Result<Screen> {
+    Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())))
+}
+
+/// Begins a frame that the terminal shows as a whole.
+pub(super) fn begin_frame(screen: &mut Screen) -> io::Result<()> {
+    queue!(screen.backend_mut(), BeginSynchronizedUpdate)
+}
+
+/// Ends it.
+pub(super) fn end_frame(screen: &mut Screen) -> io::Result<()> {
+    queue!(screen.backend_mut(), EndSynchronizedUpdate)?;
+    Write::flush(screen.backend_mut())
+}
+
+/// What a terminal event means; none when it means nothing here.
+pub(super) fn msg_of(event: TermEvent) -> Option<Msg> {
+    match event {
+        TermEvent::Key(key) if key.kind == KeyEventKind::Release => None,
+        TermEvent::Key(key) => Some(Msg::Key(press_of(key.code, key.modifiers)?)),
+        TermEvent::Paste(text) => Some(Msg::Paste(text)),
+        TermEvent::Resize(width, height) => Some(Msg::Resize { width, height }),
+        TermEvent::FocusGained => Some(Msg::Focus(true)),
+        TermEvent::FocusLost => Some(Msg::Focus(false)),
+        TermEvent::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::ScrollUp => Some(Msg::Wheel(-1)),
+            MouseEventKind::ScrollDown => Some(Msg::Wheel(1)),
+            _ => None,
+        },
+    }
+}
+
+fn press_of(code: TermKey, modifiers: KeyModifiers) -> Option<KeyPress> {
+    let mut shift = modifiers.contains(KeyModifiers::SHIFT);
+    let code = match code {
+        TermKey::Char(c) => KeyCode::Char(c),
+        TermKey::Enter => KeyCode::Enter,
+        TermKey::Esc => KeyCode::Esc,
+        TermKey::Tab => KeyCode::Tab,
+        TermKey::BackTab => {
+            shift = true;
+            KeyCode::Tab
+        }
+        TermKey::Backspace => KeyCode::Backspace,
+        TermKey::Delete => KeyCode::Delete,
+        TermKey::Left => KeyCode::Left,
+        TermKey::Right => KeyCode::Right,
+        TermKey::Up => KeyCode::Up,
+        TermKey::Down => KeyCode::Down,
+        TermKey::Home => KeyCode::Home,
+        TermKey::End => KeyCode::End,
+        TermKey::PageUp => KeyCode::PageUp,
+        TermKey::PageDown => KeyCode::PageDown,
+        TermKey::F(number) => KeyCode::F(number),
+        _ => return None,
+    };
+    let ctrl = modifiers.contains(KeyModifiers::CONTROL);
+    let alt = modifiers.contains(KeyModifiers::ALT);
+    Some(KeyPress { code, ctrl, alt, shift }.normalised())
+}

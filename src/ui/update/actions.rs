@@ -1,0 +1,201 @@
+//! Actions that mean the same wherever they come from: a key, a slash command, a click.
+
+use super::super::effect::{Effect, OpenTarget};
+use super::super::key::{KeyCode, KeyPress};
+use super::super::keymap::Action;
+use super::super::model::overlay::Overlay;
+use super::super::model::status::Activity;
+use super::super::model::transcript::Scroll;
+use super::super::model::{Focus, LEAVE_SECONDS, Model};
+use super::{is_idle, overlay, session, slash, timeline, toast};
+use crate::wire::Command;
+
+/// Lines one notch of the wheel scrolls.
+const WHEEL_LINES: i32 = 3;
+
+/// Carries out an action that does not belong to one place.
+pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
+    match action {
+        Action::Back => back(model, now),
+        Action::Interrupt => interrupt(model, now),
+        Action::Quit => quit(model, now),
+        Action::Help => {
+            if !matches!(model.overlays.last(), Some(Overlay::Help { .. })) {
+                model.overlays.push(Overlay::Help { scroll: 0 });
+            }
+            Vec::new()
+        }
+        Action::ToggleSidebar => {
+            model.screen.wants_sidebar = !model.screen.wants_sidebar;
+            if model.screen.wants_sidebar && !model.screen.has_sidebar() {
+                toast(model, "The panes need a wider window; Ctrl-T shows the timeline", now);
+            }
+            Vec::new()
+        }
+        Action::FocusTimeline => {
+            timeline::toggle(model);
+            Vec::new()
+        }
+        Action::Sessions => overlay::open_sessions(model),
+        Action::NewSession => session::open(model, OpenTarget::New, now),
+        Action::Compact => slash::send(model, "/compact", now),
+        Action::Clear => {
+            overlay::ask_clear(model, now);
+            Vec::new()
+        }
+        Action::ScrollUp => scroll(model, Scroll::Lines(-1)),
+        Action::ScrollDown => scroll(model, Scroll::Lines(1)),
+        Action::PageUp => scroll(model, Scroll::Pages(-1)),
+        Action::PageDown => scroll(model, Scroll::Pages(1)),
+        Action::Top => scroll(model, Scroll::Top),
+        Action::Bottom => scroll(model, Scroll::Bottom),
+        Action::ToggleDetails => {
+            if model.approvals.is_listening(now) {
+                model.approvals.is_expanded = !model.approvals.is_expanded;
+            } else {
+                model.shows_details = !model.shows_details;
+            }
+            Vec::new()
+        }
+        Action::Redraw => vec![Effect::Redraw],
+        Action::Suspend => vec![Effect::Suspend],
+        // The rest means something in one place only.
+        _ => Vec::new(),
+    }
+}
+
+/// Carries out an action of the composer.
+pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
+    match action {
+        Action::Submit => return slash::submit(model, now),
+        Action::Steer => return steer(model, now),
+        Action::Newline => model.composer.editor.newline(),
+        Action::Complete => slash::complete(model),
+        Action::Previous => previous(model),
+        Action::Next => next(model),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn previous(model: &mut Model) {
+    if slash::move_completion(model, false) {
+        return;
+    }
+    if !model.composer.editor.is_at_top() {
+        model.composer.editor.key(KeyPress::plain(KeyCode::Up));
+    } else if model.composer.editor.is_empty()
+        && let Some(queued) = model.composer.queue.pop_back()
+    {
+        model.composer.give_back(&queued);
+    } else {
+        model.composer.recall_previous();
+    }
+}
+
+fn next(model: &mut Model) {
+    if slash::move_completion(model, true) {
+        return;
+    }
+    if model.composer.editor.is_at_bottom() {
+        model.composer.recall_next();
+    } else {
+        model.composer.editor.key(KeyPress::plain(KeyCode::Down));
+    }
+}
+
+/// Puts the draft, or what waits longest, into the running turn.
+fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
+    if !model.status.activity.is_running() {
+        return slash::submit(model, now);
+    }
+    let text = if model.composer.editor.is_empty() {
+        model.composer.queue.pop_front()
+    } else {
+        Some(model.composer.take())
+    };
+    match text {
+        Some(text) if !text.trim().is_empty() => {
+            toast(model, "Goes into the running turn after this step", now);
+            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(text.into()))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The wheel turned.
+pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
+    match model.overlays.last_mut() {
+        Some(Overlay::Help { scroll }) => {
+            *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
+            Vec::new()
+        }
+        Some(_) => Vec::new(),
+        None => scroll(model, Scroll::Lines(notches * WHEEL_LINES)),
+    }
+}
+
+fn scroll(model: &mut Model, by: Scroll) -> Vec<Effect> {
+    model.transcript.scroll(by);
+    Vec::new()
+}
+
+/// One step back: the topmost overlay, the pane, the turn. Never loses anything.
+fn back(model: &mut Model, now: f64) -> Vec<Effect> {
+    if model.overlays.pop().is_some() {
+        return Vec::new();
+    }
+    if model.focus != Focus::Composer {
+        model.focus = Focus::Composer;
+        return Vec::new();
+    }
+    if slash::dismiss(model) {
+        return Vec::new();
+    }
+    cancel(model, now).unwrap_or_default()
+}
+
+fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
+    let Activity::Running { cancelling, .. } = &mut model.status.activity else { return None };
+    if !*cancelling {
+        *cancelling = true;
+        // What waited was not asked for any more; it goes back to where it was written.
+        let waiting: Vec<_> = model.composer.queue.drain(..).collect();
+        if !waiting.is_empty() {
+            model.composer.give_back(&waiting.join("\n"));
+            toast(model, "Stopped; what was queued is back in the composer", now);
+        }
+        return Some(vec![Effect::Send(Command::Cancel)]);
+    }
+    Some(Vec::new())
+}
+
+/// Stops what runs, or clears the draft, or leaves when pressed twice.
+fn interrupt(model: &mut Model, now: f64) -> Vec<Effect> {
+    if let Activity::Running { cancelling: false, .. } = model.status.activity {
+        return cancel(model, now).unwrap_or_default();
+    }
+    if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {
+        return vec![Effect::Quit];
+    }
+    model.leave_armed = Some(now);
+    if model.composer.editor.is_empty() {
+        Vec::new()
+    } else {
+        let draft = model.composer.take();
+        toast(model, "Draft cleared; the up key brings it back", now);
+        vec![Effect::Remember(draft)]
+    }
+}
+
+fn quit(model: &mut Model, now: f64) -> Vec<Effect> {
+    if !model.composer.editor.is_empty() {
+        toast(model, "There is a draft; Ctrl-C clears it, then Ctrl-D leaves", now);
+        return Vec::new();
+    }
+    if is_idle(model) || !model.status.activity.is_running() {
+        return vec![Effect::Quit];
+    }
+    toast(model, "A turn runs; Ctrl-C stops it, then Ctrl-D leaves", now);
+    Vec::new()
+}

@@ -1,0 +1,110 @@
+//! Keys: to the topmost overlay, the approval panel, a pane or the composer, by the keymap.
+
+use super::super::effect::Effect;
+use super::super::key::{KeyCode, KeyPress};
+use super::super::keymap::{Action, Context};
+use super::super::model::Model;
+use super::super::model::overlay::Overlay;
+use super::{actions, approval, overlay, slash, timeline};
+
+/// A key was pressed.
+pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    let context = model.context(now);
+    if context == Context::Approval && model.approvals.feedback.is_some() {
+        return approval::feedback_key(model, key, now);
+    }
+    match context {
+        Context::Composer => return composer(model, key, now),
+        Context::Sessions if key.is_text() || key.code == KeyCode::Backspace => {
+            return overlay::filter(model, key);
+        }
+        Context::Dialog => return dialog(model, key, now),
+        _ => {}
+    }
+    match model.keymap.lookup(context, key) {
+        Some(action) => act(model, context, action, now),
+        // Whoever types meant the composer.
+        None if key.is_text() && context == Context::Timeline => {
+            if overlay::is_timeline(model) {
+                Vec::new()
+            } else {
+                model.focus = super::super::model::Focus::Composer;
+                composer(model, key, now)
+            }
+        }
+        None => Vec::new(),
+    }
+}
+
+fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
+    let handled = match context {
+        Context::Approval => approval::act(model, action, now),
+        Context::Timeline => timeline::act(model, action, now),
+        Context::Sessions => overlay::act_in_sessions(model, action, now),
+        Context::Help => overlay::act_in_help(model, action),
+        Context::Dialog | Context::Composer | Context::Global => None,
+    };
+    handled.unwrap_or_else(|| actions::global(model, action, now))
+}
+
+fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    model.approvals.typed(now);
+    if key.code == KeyCode::Char('?') && key.is_text() && model.composer.editor.is_empty() {
+        return actions::global(model, Action::Help, now);
+    }
+    match model.keymap.in_context(Context::Composer, key) {
+        Some(action) => return actions::compose(model, action, now),
+        None if key.is_text() => {}
+        None => {
+            // With text in the box, keys like Ctrl-D and Ctrl-E belong to it only if the program
+            // has no use for them.
+            if let Some(action) = model.keymap.in_context(Context::Global, key) {
+                return actions::global(model, action, now);
+            }
+        }
+    }
+    if model.composer.editor.key(key) {
+        model.composer.completion = 0;
+    }
+    model.leave_armed = None;
+    Vec::new()
+}
+
+fn dialog(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    if let Some(action) = model.keymap.in_context(Context::Dialog, key) {
+        return overlay::act_in_dialog(model, action, now);
+    }
+    if let Some(Overlay::Revert(dialog)) = model.overlays.last_mut() {
+        let is_newline = model.keymap.in_context(Context::Composer, key) == Some(Action::Newline);
+        if is_newline {
+            dialog.mail.newline();
+            return Vec::new();
+        }
+        if dialog.mail.key(key) {
+            return Vec::new();
+        }
+    }
+    match model.keymap.in_context(Context::Global, key) {
+        Some(action) => actions::global(model, action, now),
+        None => Vec::new(),
+    }
+}
+
+/// Text was pasted.
+pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
+    model.approvals.typed(now);
+    match model.overlays.last_mut() {
+        Some(Overlay::Sessions(list)) => list.filter.insert(&text.replace('\n', " ")),
+        Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
+        Some(_) => {}
+        None => match &mut model.approvals.feedback {
+            Some(feedback) => feedback.insert(text),
+            None => {
+                model.composer.editor.insert(text);
+                model.composer.completion = 0;
+            }
+        },
+    }
+    slash::clamp(model);
+    Vec::new()
+}

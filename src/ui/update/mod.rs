@@ -1,0 +1,90 @@
+//! Pure transitions: what happened and when goes in, the model changes, and what is to be done in the
+//! world comes out. No I/O, no clock, no randomness.
+
+mod actions;
+mod approval;
+mod keys;
+mod overlay;
+mod session;
+mod slash;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod wire;
+
+pub use slash::{commands, completions};
+
+use super::effect::Effect;
+use super::model::status::{Activity, Toast};
+use super::model::{LEAVE_SECONDS, Model};
+use super::msg::Msg;
+use crate::wire::DoorMessage;
+
+/// Takes `msg` in at `now`, in seconds since 1970.
+pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
+    match msg {
+        Msg::Key(key) => keys::press(model, key.normalised(), now),
+        Msg::Paste(text) => keys::paste(model, &text, now),
+        Msg::Resize { width, height } => {
+            (model.screen.width, model.screen.height) = (width, height);
+            Vec::new()
+        }
+        Msg::Focus(is_focused) => {
+            model.screen.is_focused = is_focused;
+            Vec::new()
+        }
+        Msg::Wheel(lines) => actions::wheel(model, lines),
+        Msg::Door(message) => door(model, message, now),
+        Msg::DoorClosed => session::gone(model, now),
+        Msg::Opened { id, result } => session::opened(model, id, result, now),
+        Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::History(history) => {
+            model.composer.set_history(history);
+            Vec::new()
+        }
+        Msg::Tick => {
+            tick(model, now);
+            Vec::new()
+        }
+        Msg::Terminate => vec![Effect::Quit],
+    }
+}
+
+fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
+    match message {
+        DoorMessage::Event(event) => {
+            wire::apply(model, event, now);
+            Vec::new()
+        }
+        DoorMessage::Request(request) => approval::requested(model, request, now),
+        DoorMessage::PromptDone(outcome) => session::prompt_done(model, outcome, now),
+        DoorMessage::Refused(reason) => {
+            wire::notice(model, super::model::cell::Level::Warning, reason, now);
+            Vec::new()
+        }
+        DoorMessage::Info(info) => {
+            model.status.info = info;
+            Vec::new()
+        }
+    }
+}
+
+fn tick(model: &mut Model, now: f64) {
+    if model.status.toast.as_ref().is_some_and(|toast| now >= toast.until) {
+        model.status.toast = None;
+    }
+    if model.leave_armed.is_some_and(|armed| now >= armed + LEAVE_SECONDS) {
+        model.leave_armed = None;
+    }
+}
+
+/// Says something that goes away by itself.
+fn toast(model: &mut Model, text: impl Into<String>, now: f64) {
+    model.status.toast = Some(Toast { text: text.into(), until: now + TOAST_SECONDS });
+}
+
+const TOAST_SECONDS: f64 = 4.0;
+
+fn is_idle(model: &Model) -> bool {
+    model.status.activity == Activity::Idle
+}

@@ -1,0 +1,173 @@
+//! Sessions being opened, prompts ending, the engine going away.
+
+use super::super::effect::{Effect, EffectId, OpenTarget};
+use super::super::model::cell::Level;
+use super::super::model::composer::Composer;
+use super::super::model::status::{Activity, Status};
+use super::super::model::timeline::{CheckpointEntry, EntryKind};
+use super::super::model::{Focus, Model};
+use super::super::msg::Opened;
+use super::{slash, toast, wire};
+use crate::wire::PromptOutcome;
+
+/// Opens another session; the present one is left as it is.
+pub(super) fn open(model: &mut Model, target: OpenTarget, now: f64) -> Vec<Effect> {
+    if model.status.activity.is_running() {
+        toast(model, "A turn runs; Ctrl-C stops it first", now);
+        return Vec::new();
+    }
+    let id = model.next_effect();
+    model.opening = Some(id);
+    model.status.activity = Activity::Opening;
+    model.overlays.clear();
+    vec![Effect::Open { id, target }]
+}
+
+/// A session was opened, or could not be.
+pub(super) fn opened(
+    model: &mut Model,
+    id: EffectId,
+    result: Result<Opened, String>,
+    now: f64,
+) -> Vec<Effect> {
+    if model.opening != Some(id) {
+        return Vec::new();
+    }
+    model.opening = None;
+    let opened = match result {
+        Ok(opened) => opened,
+        Err(reason) => {
+            model.status.activity = Activity::Gone;
+            wire::notice(model, Level::Error, reason, now);
+            return Vec::new();
+        }
+    };
+    reset(model);
+    model.status.info = opened.info;
+    for recorded in opened.story {
+        wire::apply(model, recorded.message, recorded.timestamp);
+    }
+    // What the record left open ended with the process that wrote it.
+    model.transcript.finish_from(0, now);
+    model.status.activity = Activity::Idle;
+    model.status.retry = None;
+    model.step_start = model.transcript.cells().len();
+    model.turn_start = model.step_start;
+    add_unrecorded_checkpoints(model, now);
+    let info = model.status.info.clone();
+    let started = std::mem::take(&mut model.start_warnings);
+    for warning in started.into_iter().chain(info.warnings.iter().cloned()) {
+        wire::notice(model, Level::Warning, warning, now);
+    }
+    if opened.bad_lines > 0 {
+        let text = format!(
+            "{} lines of this session's history could not be read and are not shown.",
+            opened.bad_lines
+        );
+        wire::notice(model, Level::Warning, text, now);
+    }
+    match model.first_prompt.take() {
+        Some(prompt) => slash::send(model, &prompt, now),
+        None => next_queued(model, now),
+    }
+}
+
+/// Everything that belongs to a session is forgotten; what the person is writing is not.
+fn reset(model: &mut Model) {
+    let mut fresh = Model::new(model.screen.width, model.screen.height);
+    fresh.screen = model.screen;
+    fresh.keymap = std::mem::take(&mut model.keymap);
+    fresh.composer = Composer::default();
+    std::mem::swap(&mut fresh.composer, &mut model.composer);
+    fresh.shows_details = model.shows_details;
+    fresh.shows_thinking = model.shows_thinking;
+    fresh.first_prompt = model.first_prompt.take();
+    fresh.start_warnings = std::mem::take(&mut model.start_warnings);
+    fresh.status = Status { toast: model.status.toast.take(), ..Status::default() };
+    fresh.continue_effects_of(model);
+    fresh.focus = Focus::Composer;
+    *model = fresh;
+}
+
+/// A session written by another program has no timeline; its checkpoints can be gone back to all
+/// the same.
+fn add_unrecorded_checkpoints(model: &mut Model, now: f64) {
+    let info = model.status.info.clone();
+    for made in &info.checkpoints {
+        let is_known = model.timeline.entries.iter().any(|entry| {
+            matches!(&entry.kind, EntryKind::Checkpoint(CheckpointEntry { at, is_live: true, .. })
+                if at.id == made.at.id)
+        });
+        if !is_known {
+            model.timeline.add_checkpoint(made, None, now);
+        }
+    }
+    if let Some(last) = info.checkpoints.last() {
+        model.timeline.generation = last.at.generation;
+    }
+}
+
+/// A prompt is over: the engine is idle.
+pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -> Vec<Effect> {
+    let (since, was_cancelling) = match model.status.activity {
+        Activity::Running { since, cancelling, .. } => (since, cancelling),
+        _ => (now, false),
+    };
+    let start = model.turn_start;
+    model.transcript.finish_from(start, now);
+    model.status.activity = Activity::Idle;
+    model.status.retry = None;
+    model.approvals.clear();
+    match outcome {
+        PromptOutcome::Finished => {}
+        PromptOutcome::Cancelled => wire::notice(model, Level::Info, "Stopped.", now),
+        PromptOutcome::MaxStepsReached { steps } => {
+            let text = format!(
+                "Stopped after {steps} steps, the limit of one turn. Write \"go on\" to continue, \
+                 or raise loop_control.max_steps_per_turn in config.toml."
+            );
+            wire::notice(model, Level::Warning, text, now);
+        }
+        PromptOutcome::ModelNotSet => {
+            let text = "No model is configured. Set KIMI_API_KEY, or add a provider and a model to \
+                        config.toml (see docs/models.md), then open the session again.";
+            wire::notice(model, Level::Error, text, now);
+        }
+        PromptOutcome::NotSupported { capability, model: name } => {
+            let text = format!("The model {name} does not take this: it lacks {capability}.");
+            wire::notice(model, Level::Error, text, now);
+        }
+        PromptOutcome::ProviderFailed { message, .. } | PromptOutcome::Failed { message } => {
+            wire::notice(model, Level::Error, message, now);
+        }
+    }
+    let mut effects = if was_cancelling { Vec::new() } else { next_queued(model, now) };
+    if !model.screen.is_focused && now - since > BELL_AFTER_SECONDS {
+        effects.push(Effect::Bell);
+    }
+    effects
+}
+
+/// A turn this long is worth a bell when nobody is looking.
+const BELL_AFTER_SECONDS: f64 = 5.0;
+
+fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
+    match model.composer.queue.pop_front() {
+        Some(text) => slash::send(model, &text, now),
+        None => Vec::new(),
+    }
+}
+
+/// The engine is gone.
+pub(super) fn gone(model: &mut Model, now: f64) -> Vec<Effect> {
+    if model.status.activity != Activity::Gone && model.opening.is_none() {
+        model.status.activity = Activity::Gone;
+        let start = model.turn_start;
+        model.transcript.finish_from(start, now);
+        model.approvals.clear();
+        let text = "The engine has ended unexpectedly; the log file says more. What was recorded is \
+                    safe: Ctrl-G opens a session again.";
+        wire::notice(model, Level::Error, text, now);
+    }
+    Vec::new()
+}

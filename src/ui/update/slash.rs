@@ -1,0 +1,186 @@
+//! Sending: prompts, slash commands of the screen's own and of the engine's, and their completion.
+
+use super::super::effect::{Effect, OpenTarget};
+use super::super::model::Model;
+use super::super::model::overlay::Overlay;
+use super::super::model::status::Activity;
+use super::{is_idle, overlay, session, toast};
+use crate::message::UserInput;
+use crate::wire::Command;
+
+/// A slash command that the screen itself carries out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LocalCommand {
+    /// Without the slash.
+    name: &'static str,
+    /// Other names.
+    aliases: &'static [&'static str],
+    /// One line.
+    description: &'static str,
+}
+
+const LOCAL: [LocalCommand; 5] = [
+    LocalCommand { name: "help", aliases: &["h", "?"], description: "Keys and commands" },
+    LocalCommand {
+        name: "sessions",
+        aliases: &["resume"],
+        description: "Open another session of this folder",
+    },
+    LocalCommand { name: "new", aliases: &[], description: "Begin a new session" },
+    LocalCommand {
+        name: "clear",
+        aliases: &["reset"],
+        description: "Empty the context; asks first, and keeps the old one on disk",
+    },
+    LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
+];
+
+/// A slash command to offer: name and description.
+pub type Completion = (String, String);
+
+/// The slash commands that what is typed may become; empty when it is no beginning of one.
+#[must_use]
+pub fn completions(model: &Model) -> Vec<Completion> {
+    let Some(text) = model.composer.editor.only_line() else { return Vec::new() };
+    let Some(typed) = text.strip_prefix('/') else { return Vec::new() };
+    if typed.contains(|c: char| c.is_whitespace()) || model.composer.completion == DISMISSED {
+        return Vec::new();
+    }
+    let found = commands(model, typed);
+    match found.as_slice() {
+        [(only, _)] if only == typed => Vec::new(),
+        _ => found,
+    }
+}
+
+/// The slash commands that begin with `typed` or are called so, the screen's own and the engine's.
+#[must_use]
+pub fn commands(model: &Model, typed: &str) -> Vec<Completion> {
+    let local = LOCAL.iter().map(|command| {
+        (command.name.to_owned(), command.description.to_owned(), command.aliases.join(" "))
+    });
+    let engine = model
+        .status
+        .info
+        .slash_commands
+        .iter()
+        .filter(|command| LOCAL.iter().all(|local| local.name != command.name))
+        .map(|command| {
+            (command.name.clone(), command.description.clone(), command.aliases.join(" "))
+        });
+    let mut found: Vec<_> = local
+        .chain(engine)
+        .filter(|(name, _, aliases)| {
+            name.starts_with(typed) || aliases.split(' ').any(|alias| alias == typed)
+        })
+        .map(|(name, description, _)| (name, description))
+        .collect();
+    found.sort();
+    found
+}
+
+// A completion index no list is long enough for: the list was closed.
+const DISMISSED: usize = usize::MAX;
+
+/// Closes the list of completions; says whether one was open.
+pub(super) fn dismiss(model: &mut Model) -> bool {
+    let is_open = !completions(model).is_empty();
+    if is_open {
+        model.composer.completion = DISMISSED;
+    }
+    is_open
+}
+
+/// Moves the mark in the list of completions; says whether one is open.
+pub(super) fn move_completion(model: &mut Model, down: bool) -> bool {
+    let count = completions(model).len();
+    if count < 2 {
+        return false;
+    }
+    let at = model.composer.completion.min(count - 1);
+    model.composer.completion = if down { (at + 1) % count } else { (at + count - 1) % count };
+    true
+}
+
+/// Keeps the mark inside the list.
+pub(super) fn clamp(model: &mut Model) {
+    let count = completions(model).len();
+    if model.composer.completion != DISMISSED {
+        model.composer.completion = model.composer.completion.min(count.saturating_sub(1));
+    }
+}
+
+/// Writes the marked completion into the composer.
+pub(super) fn complete(model: &mut Model) {
+    let found = completions(model);
+    if let Some((name, _)) = found.get(model.composer.completion.min(found.len().max(1) - 1)) {
+        model.composer.editor =
+            super::super::model::editor::Editor::with_text(&format!("/{name} "));
+        model.composer.completion = 0;
+    }
+}
+
+/// Sends what is in the composer, or queues it while a turn runs.
+pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
+    if completions(model).len() > 1 || !completions(model).is_empty() && !is_exact(model) {
+        complete(model);
+    }
+    if model.composer.editor.text().trim().is_empty() {
+        return Vec::new();
+    }
+    if !can_send(model) {
+        toast(model, "No session is open; Ctrl-G lists them, Ctrl-N begins one", now);
+        return Vec::new();
+    }
+    let text = model.composer.take();
+    let mut effects = vec![Effect::Remember(text.clone())];
+    effects.extend(send(model, text.trim(), now));
+    effects
+}
+
+fn is_exact(model: &Model) -> bool {
+    let text = model.composer.editor.text();
+    completions(model).iter().any(|(name, _)| text.trim() == format!("/{name}"))
+}
+
+fn can_send(model: &Model) -> bool {
+    model.status.activity != Activity::Gone
+}
+
+/// Sends a prompt or carries out a slash command.
+pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
+    if let Some(effects) = local(model, text, now) {
+        return effects;
+    }
+    if !is_idle(model) {
+        if model.status.activity == Activity::Gone {
+            toast(model, "No session is open; Ctrl-G lists them, Ctrl-N begins one", now);
+        } else {
+            model.composer.queue.push_back(text.to_owned());
+        }
+        return Vec::new();
+    }
+    start(model, text.to_owned().into(), now)
+}
+
+/// Begins a turn.
+pub(super) fn start(model: &mut Model, input: UserInput, now: f64) -> Vec<Effect> {
+    model.status.activity = Activity::Running { since: now, step: 0, cancelling: false };
+    model.transcript.scroll(super::super::model::transcript::Scroll::Bottom);
+    vec![Effect::Send(Command::Prompt(input))]
+}
+
+fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
+    // Upstream leaves on these words too.
+    let name = if matches!(text, "exit" | "quit") { "exit" } else { text.strip_prefix('/')? };
+    let command =
+        LOCAL.iter().find(|command| command.name == name || command.aliases.contains(&name))?;
+    match command.name {
+        "help" => model.overlays.push(Overlay::Help { scroll: 0 }),
+        "sessions" => return Some(overlay::open_sessions(model)),
+        "new" => return Some(session::open(model, OpenTarget::New, now)),
+        "clear" => overlay::ask_clear(model, now),
+        _ => return Some(vec![Effect::Quit]),
+    }
+    Some(Vec::new())
+}

@@ -1,0 +1,265 @@
+//! The approval panel: who asks, for what, and the answers. What is asked for is never folded away
+//! without saying so.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position as Point, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::super::keymap::{Action, Context};
+use super::super::model::Model;
+use super::super::model::approval::Answer;
+use super::super::render::diff::diff;
+use super::super::render::highlight::HighlightCache;
+use super::super::render::sanitize::sanitize;
+use super::super::render::width::truncate_line;
+use super::super::render::wrap::wrap;
+use super::super::theme::Theme;
+use super::put::put;
+use crate::message::{DiffBlock, DisplayBlock};
+use crate::wire::ApprovalRequest;
+
+/// Rows of the answers.
+const ANSWERS: u16 = 4;
+/// Rows of what is asked for, before it is expanded.
+const SUBJECT: usize = 10;
+
+/// What is asked for, drawn once and kept while it is asked: a diff may have thousands of lines.
+#[derive(Debug, Default)]
+pub(super) struct Subject {
+    key: Option<(String, u16, u64)>,
+    lines: Vec<Line<'static>>,
+}
+
+impl Subject {
+    /// Brings it up to date; says how many rows it has.
+    pub(super) fn update(
+        &mut self,
+        model: &Model,
+        theme: &Theme,
+        highlight: &HighlightCache,
+        width: u16,
+    ) -> usize {
+        let Some(request) = model.approvals.current() else {
+            *self = Self::default();
+            return 0;
+        };
+        let key = (request.id.clone(), width, theme.revision);
+        if self.key.as_ref() != Some(&key) {
+            self.lines = subject(request, theme, highlight, width);
+            self.key = Some(key);
+        }
+        self.lines.len()
+    }
+}
+
+/// Rows the panel would like.
+pub(super) fn height(model: &Model, width: u16, subject_rows: usize) -> u16 {
+    let shown =
+        if model.approvals.is_expanded { subject_rows } else { subject_rows.min(SUBJECT + 1) };
+    let feedback = model.approvals.feedback.as_ref().map_or(0, |editor| editor.rows(width) + 1);
+    u16::try_from(shown).unwrap_or(u16::MAX).saturating_add(2 + ANSWERS + feedback)
+}
+
+/// Draws the panel; says where the cursor is while something is written in it.
+pub(super) fn draw(
+    model: &Model,
+    theme: &Theme,
+    subject: &Subject,
+    area: Rect,
+    buffer: &mut Buffer,
+    now: f64,
+) -> Option<Point> {
+    let request = model.approvals.current()?;
+    if area.height == 0 {
+        return None;
+    }
+    Clear.render(area, buffer);
+    buffer.set_style(area, theme.text);
+    title(model, request, theme, Rect { height: 1, ..area }, buffer);
+    let rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
+
+    let feedback_rows = model
+        .approvals
+        .feedback
+        .as_ref()
+        .map_or(0, |editor| editor.rows(rest.width.saturating_sub(4)).min(4));
+    let answers_height = if rest.height > ANSWERS + 1 { ANSWERS } else { 1 };
+    let bottom_height = (answers_height + feedback_rows).min(rest.height);
+    let subject_height = rest.height - bottom_height;
+    let subject_area = Rect { height: subject_height, ..rest };
+    draw_subject(model, &subject.lines, theme, subject_area, buffer);
+    let answers = Rect { y: rest.y + subject_height, height: answers_height, ..rest };
+    if answers_height == 1 {
+        draw_short_answers(model, theme, answers, buffer, now);
+    } else {
+        draw_answers(model, request, theme, answers, buffer, now);
+    }
+    let editor = model.approvals.feedback.as_ref()?;
+    let inner = Rect {
+        x: rest.x + 4.min(rest.width),
+        y: answers.bottom(),
+        width: rest.width.saturating_sub(4),
+        height: rest.bottom().saturating_sub(answers.bottom()),
+    };
+    if inner.height == 0 || inner.width == 0 {
+        return None;
+    }
+    if editor.is_empty() {
+        let hint = "What should it do instead? Enter sends, Esc goes back";
+        put(buffer, (inner.x, inner.y), inner.width, hint, theme.muted);
+        return Some(Point { x: inner.x, y: inner.y });
+    }
+    editor.draw(theme.text, inner, buffer)
+}
+
+fn title(model: &Model, request: &ApprovalRequest, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let line = theme.marks.line.repeat(usize::from(area.width));
+    put(buffer, (area.x, area.y), u16::MAX, line, theme.warning);
+    let mut text = format!(" {} asks: {} ", request.sender, request.action);
+    if let Some(kind) = &request.subagent_type {
+        text = format!(" {} of subagent {kind} asks: {} ", request.sender, request.action);
+    }
+    let waiting = model.approvals.len();
+    if waiting > 1 {
+        text.push_str(&format!("{} 1 of {waiting} ", theme.marks.separator));
+    }
+    let text = sanitize(&text).into_owned();
+    let line = Line::styled(text, theme.warning);
+    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
+    truncate_line(line, usize::from(inner.width)).render(inner, buffer);
+}
+
+fn draw_subject(
+    model: &Model,
+    lines: &[Line<'static>],
+    theme: &Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let rows = usize::from(area.height);
+    let fits = lines.len() <= rows;
+    let shown = if fits { rows } else { rows.saturating_sub(1) };
+    for (row, line) in lines.iter().take(shown).enumerate() {
+        let y = area.y + u16::try_from(row).unwrap_or_default();
+        line.render(Rect { y, height: 1, ..area }, buffer);
+    }
+    if !fits && rows > 0 {
+        let key =
+            model.keymap.key_for(Context::Approval, Action::ToggleDetails).unwrap_or_default();
+        let text = format!(
+            "  {} {} more lines you have not seen, {key} shows them",
+            theme.marks.ellipsis,
+            lines.len() - shown
+        );
+        put(buffer, (area.x, area.bottom() - 1), area.width, text, theme.warning);
+    }
+}
+
+fn subject(
+    request: &ApprovalRequest,
+    theme: &Theme,
+    highlight: &HighlightCache,
+    width: u16,
+) -> Vec<Line<'static>> {
+    let indent = [Span::raw("  ")];
+    let inner = width.saturating_sub(2);
+    let mut lines = Vec::new();
+    let mut diffs: Vec<DiffBlock> = Vec::new();
+    for block in &request.display {
+        match block {
+            DisplayBlock::Shell { command, .. } => {
+                let first = [Span::styled("  $ ", theme.accent)];
+                let rest = [Span::raw("    ")];
+                for (index, line) in sanitize(command).lines().enumerate() {
+                    let lead: &[Span<'static>] = if index == 0 { &first } else { &rest };
+                    lines.extend(wrap(&styled(line, theme.strong), width, lead, &rest));
+                }
+            }
+            DisplayBlock::Diff(block) => diffs.push(block.clone()),
+            DisplayBlock::Brief { text } => {
+                for line in sanitize(text).lines() {
+                    lines.extend(wrap(&styled(line, theme.text), width, &indent, &indent));
+                }
+            }
+            _ => {}
+        }
+    }
+    if !diffs.is_empty() {
+        lines.extend(diff(&diffs, inner, theme, highlight).into_iter().map(|mut line| {
+            line.spans.insert(0, Span::raw("  "));
+            line
+        }));
+    }
+    if lines.is_empty() {
+        for line in sanitize(&request.description).lines() {
+            lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
+        }
+    }
+    lines
+}
+
+fn styled(text: &str, style: Style) -> Line<'static> {
+    Line::styled(text.to_owned(), style)
+}
+
+fn answer_words(answer: Answer, request: &ApprovalRequest) -> (Action, String) {
+    match answer {
+        Answer::Once => (Action::Approve, "Approve once".to_owned()),
+        Answer::Session => (
+            Action::ApproveForSession,
+            format!(
+                "Approve for this session: every \"{}\" from now on",
+                sanitize(&request.action)
+            ),
+        ),
+        Answer::Reject => (Action::Reject, "Reject".to_owned()),
+        Answer::Feedback => {
+            (Action::RejectWithFeedback, "Reject, and say what to do instead".to_owned())
+        }
+    }
+}
+
+fn draw_answers(
+    model: &Model,
+    request: &ApprovalRequest,
+    theme: &Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+    now: f64,
+) {
+    let listens = model.approvals.is_listening(now);
+    for (index, answer) in Answer::ALL.into_iter().enumerate() {
+        let (action, words) = answer_words(answer, request);
+        let key = model.keymap.key_for(Context::Approval, action).unwrap_or_default();
+        let is_marked = listens && index == model.approvals.marked;
+        let pointer = if is_marked { theme.marks.folded } else { " " };
+        let style = match (listens, is_marked) {
+            (false, _) => theme.muted,
+            (true, true) => theme.accent,
+            (true, false) => theme.text,
+        };
+        let key_style = if listens { theme.key } else { theme.muted };
+        let line = Line::from(vec![
+            Span::styled(format!("{pointer} "), theme.accent),
+            Span::styled(key, key_style),
+            Span::styled(format!("  {words}"), style),
+        ]);
+        let y = area.y + u16::try_from(index).unwrap_or_default();
+        if y < area.bottom() {
+            truncate_line(line, usize::from(area.width))
+                .render(Rect { y, height: 1, ..area }, buffer);
+        }
+    }
+}
+
+fn draw_short_answers(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, now: f64) {
+    let mut spans = Vec::new();
+    let listens = model.approvals.is_listening(now);
+    for (key, word) in model.keymap.hints(Context::Approval) {
+        spans.push(Span::styled(key, if listens { theme.key } else { theme.muted }));
+        spans.push(Span::styled(format!(" {word}  "), theme.muted));
+    }
+    truncate_line(Line::from(spans), usize::from(area.width)).render(area, buffer);
+}

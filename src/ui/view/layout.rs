@@ -1,0 +1,69 @@
+//! Who gets which part of the screen. The transcript owns what nobody else needs.
+
+use ratatui::layout::Rect;
+
+use super::super::model::Model;
+use super::approval;
+
+/// The parts of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The transcript.
+    pub chat: Rect,
+    /// The panes beside it.
+    pub sidebar: Option<Rect>,
+    /// The approval panel.
+    pub approval: Option<Rect>,
+    /// The composer with the line above it.
+    pub composer: Rect,
+    /// The last line.
+    pub status: Rect,
+    /// Where overlays lie.
+    pub overlay: Rect,
+}
+
+/// Columns the composer's prompt takes.
+pub(super) const PROMPT_COLUMNS: u16 = 2;
+
+/// Columns of everything but the panes.
+pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
+    if model.screen.has_sidebar() {
+        area.width - (area.width / 4).clamp(30, 44)
+    } else {
+        area.width
+    }
+}
+
+/// Divides the screen; the subject of an approval request would take `subject_rows`.
+pub(super) fn arrange(model: &Model, area: Rect, subject_rows: usize) -> Layout {
+    let main = Rect { width: main_width(model, area), ..area };
+    let sidebar = (main.width < area.width).then(|| Rect {
+        x: main.right(),
+        width: area.width - main.width,
+        ..area
+    });
+    let status_height = u16::from(main.height >= 3);
+    let status = bottom(main, status_height);
+    let rest = Rect { height: main.height - status_height, ..main };
+
+    let text_rows = model.composer.editor.rows(rest.width.saturating_sub(PROMPT_COLUMNS + 1));
+    let most = (rest.height / 3).max(1);
+    let rule = u16::from(rest.height >= 4);
+    let composer = bottom(rest, (text_rows.min(most) + rule).min(rest.height));
+    let rest = Rect { height: rest.height - composer.height, ..rest };
+
+    let approval = model.approvals.current().map(|_| {
+        let wanted = approval::height(model, rest.width, subject_rows);
+        // The transcript keeps a few lines, so that one sees what led to the question.
+        let kept = if model.approvals.is_expanded { 0 } else { (rest.height / 4).min(4) };
+        bottom(rest, wanted.min(rest.height.saturating_sub(kept)))
+    });
+    let overlay = Rect { height: area.height - status_height, ..area };
+    let chat = Rect { height: rest.height - approval.map_or(0, |area| area.height), ..rest };
+    Layout { chat, sidebar, approval, composer, status, overlay }
+}
+
+fn bottom(area: Rect, height: u16) -> Rect {
+    let height = height.min(area.height);
+    Rect { y: area.bottom() - height, height, ..area }
+}

@@ -1,0 +1,117 @@
+//! Drawing: the model becomes cells of the terminal. Nothing here changes the model; what only
+//! drawing can know goes back as [`FrameInfo`].
+
+mod approval;
+mod cells;
+mod chat;
+mod composer;
+mod dialog;
+mod help;
+mod layout;
+mod mark;
+mod panel;
+mod put;
+mod sessions;
+mod sidebar;
+mod statusline;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod tool;
+mod welcome;
+
+use std::collections::HashMap;
+
+use ratatui::Frame;
+use ratatui::layout::Position as Point;
+
+use super::model::Model;
+use super::model::cell::CellId;
+use super::model::overlay::Overlay;
+use super::model::transcript::Position;
+use super::render::cache::LineCache;
+use super::render::highlight::HighlightCache;
+use super::render::stream::MarkdownStream;
+use super::theme::Theme;
+
+/// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
+/// of the screen.
+#[derive(Debug, Default)]
+pub struct Caches {
+    /// Lines of cells.
+    pub lines: LineCache,
+    /// Messages that are still being written.
+    pub streams: HashMap<CellId, MarkdownStream>,
+    /// Colours of code.
+    pub highlight: HighlightCache,
+    subject: approval::Subject,
+}
+
+impl Caches {
+    /// Caches that colour code while they draw, for tests and for comparing.
+    #[must_use]
+    pub fn inline() -> Self {
+        Self { highlight: HighlightCache::inline(), ..Self::default() }
+    }
+}
+
+/// What only drawing knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// Where the window onto the transcript stands, scrolls carried out.
+    pub position: Position,
+}
+
+/// Draws `model` as it is at `now`, in seconds since 1970.
+pub fn view(
+    model: &Model,
+    theme: &Theme,
+    caches: &mut Caches,
+    frame: &mut Frame,
+    now: f64,
+) -> FrameInfo {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    buffer.set_style(area, theme.text);
+    let width = layout::main_width(model, area);
+    let rows = caches.subject.update(model, theme, &caches.highlight, width);
+    let layout = layout::arrange(model, area, rows);
+    let position = chat::draw(model, theme, caches, layout.chat, buffer, now);
+    if let Some(area) = layout.sidebar {
+        sidebar::draw(model, theme, area, buffer, now);
+    }
+    let mut cursor = composer::draw(model, theme, layout.composer, buffer);
+    if let Some(area) = layout.approval {
+        cursor = approval::draw(model, theme, &caches.subject, area, buffer, now).or(cursor);
+    }
+    composer::draw_completions(model, theme, layout.chat, buffer);
+    statusline::draw(model, theme, layout.status, buffer, now);
+    if let Some(overlay) = model.overlays.last() {
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
+    }
+    if let Some(at) = cursor {
+        frame.set_cursor_position(at);
+    }
+    FrameInfo { position }
+}
+
+fn draw_overlay(
+    model: &Model,
+    overlay: &Overlay,
+    theme: &Theme,
+    area: ratatui::layout::Rect,
+    buffer: &mut ratatui::buffer::Buffer,
+    now: f64,
+) -> Option<Point> {
+    match overlay {
+        Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
+        Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
+        Overlay::Timeline => {
+            let inner = panel::draw("Timeline", theme, area, buffer);
+            timeline::draw(model, theme, inner, buffer, true, now);
+        }
+        Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
+        Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
+    }
+    None
+}

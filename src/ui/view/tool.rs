@@ -1,0 +1,268 @@
+//! Tool cards: a header with state, name, key argument and time, and as much of the result as helps.
+
+use std::time::Duration;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::super::model::Model;
+use super::super::model::cell::{ToolCell, ToolState};
+use super::super::render::ansi::ansi;
+use super::super::render::diff::diff;
+use super::super::render::format;
+use super::super::render::highlight::HighlightCache;
+use super::super::render::sanitize::sanitize;
+use super::super::render::width::{line_width, truncate, truncate_line, width as text_width};
+use super::super::render::wrap::wrap;
+use super::super::theme::Theme;
+use super::statusline::spinner;
+use crate::message::{DiffBlock, DisplayBlock, TodoItem, TodoStatus, ToolReturn};
+
+/// Lines of output a folded card shows.
+const FOLDED: usize = 5;
+/// Lines of a diff a folded card shows.
+const FOLDED_DIFF: usize = 14;
+/// Lines an unfolded card shows at most.
+const UNFOLDED: usize = 400;
+const INDENT: &str = "  ";
+
+/// The lines of a tool card.
+pub(super) fn lines(
+    model: &Model,
+    tool: &ToolCell,
+    theme: &Theme,
+    highlight: &HighlightCache,
+    width: u16,
+    now: f64,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![header(tool, theme, width, now)];
+    let details = model.shows_details;
+    match &tool.result {
+        Some(result) => lines.extend(result_lines(tool, result, details, theme, highlight, width)),
+        None => {
+            lines.extend(nested(tool, theme, width));
+            lines.extend(live(tool, details, theme, width));
+        }
+    }
+    lines
+}
+
+/// The mark of a state, and its colour.
+pub(super) fn state_mark(state: ToolState, theme: &Theme, now: f64) -> (&'static str, Style) {
+    match state {
+        ToolState::Streaming | ToolState::Running => (spinner(theme, now), theme.accent),
+        ToolState::Waiting => ("?", theme.warning),
+        ToolState::Done => (theme.marks.check, theme.success),
+        ToolState::Failed => (theme.marks.cross, theme.danger),
+        ToolState::Rejected | ToolState::Cancelled => (theme.marks.cross, theme.muted),
+    }
+}
+
+fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Line<'static> {
+    let (mark, style) = state_mark(tool.state, theme, now);
+    let note = match tool.state {
+        ToolState::Streaming if tool.arguments.len() > 400 => {
+            Some(format!("writing {}", format::size(tool.arguments.len() as u64)))
+        }
+        ToolState::Streaming => None,
+        ToolState::Waiting => Some("waits for your answer".to_owned()),
+        ToolState::Running => tool.started.map(|started| format::seconds(seconds(now - started))),
+        ToolState::Rejected => Some("rejected".to_owned()),
+        ToolState::Cancelled => Some("stopped".to_owned()),
+        ToolState::Done | ToolState::Failed => {
+            tool.seconds.filter(|time| *time >= 0.1).map(|time| format::duration(seconds(time)))
+        }
+    };
+    let note = note.map(|note| format!(" {note}")).unwrap_or_default();
+    let name = sanitize(&tool.name).into_owned();
+    let taken = 2 + text_width(&name) + 1 + text_width(&note);
+    let room = usize::from(width).saturating_sub(taken);
+    let argument = tool.key_argument.as_deref().map(sanitize).unwrap_or_default();
+    let argument = truncate(&argument, room).into_owned();
+    let line = Line::from(vec![
+        Span::styled(format!("{mark} "), style),
+        Span::styled(name, theme.tool_name),
+        Span::styled(format!(" {argument}"), theme.tool_arg),
+        Span::styled(note, theme.muted),
+    ]);
+    truncate_line(line, usize::from(width))
+}
+
+fn seconds(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time.max(0.0)).unwrap_or_default()
+}
+
+fn nested(tool: &ToolCell, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    let skip = tool.nested.len().saturating_sub(4);
+    tool.nested
+        .iter()
+        .skip(skip)
+        .map(|line| {
+            let text = format!("{INDENT}{} {}", theme.marks.bar, sanitize(line));
+            Line::styled(truncate(&text, usize::from(width)).into_owned(), theme.muted)
+        })
+        .collect()
+}
+
+fn live(tool: &ToolCell, details: bool, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    let most = if details { 30 } else { FOLDED };
+    let shown = tool.live.lines().rev().take(most).collect::<Vec<_>>();
+    let text = shown.into_iter().rev().collect::<Vec<_>>().join("\n");
+    output(&text, theme.tool_output, theme, width)
+}
+
+fn result_lines(
+    tool: &ToolCell,
+    result: &ToolReturn,
+    details: bool,
+    theme: &Theme,
+    highlight: &HighlightCache,
+    width: u16,
+) -> Vec<Line<'static>> {
+    if result.is_error {
+        return failure(tool, result, details, theme, width);
+    }
+    let diffs: Vec<DiffBlock> = result
+        .display
+        .iter()
+        .filter_map(|block| match block {
+            DisplayBlock::Diff(diff) => Some(diff.clone()),
+            _ => None,
+        })
+        .collect();
+    if !diffs.is_empty() {
+        let most = if details { UNFOLDED } else { FOLDED_DIFF };
+        return folded(
+            indent(diff(&diffs, width.saturating_sub(2), theme, highlight)),
+            most,
+            theme,
+        );
+    }
+    for block in &result.display {
+        if let DisplayBlock::Todo { items } = block {
+            return todos(items, theme, width);
+        }
+    }
+    let text = result.output.text();
+    if is_command(&tool.name) {
+        let most = if details { UNFOLDED } else { FOLDED };
+        return tail(output(&text, theme.tool_output, theme, width), most, theme);
+    }
+    if details {
+        return folded(output(&text, theme.tool_output, theme, width), UNFOLDED, theme);
+    }
+    // What a search or a read found is for the model; a person wants to know how much it was.
+    let summary = result.brief().unwrap_or(&result.message).lines().next().unwrap_or_default();
+    if summary.is_empty() { Vec::new() } else { output(summary, theme.muted, theme, width) }
+}
+
+fn is_command(name: &str) -> bool {
+    matches!(name, "Bash" | "Shell" | "CMD" | "Terminal")
+}
+
+fn failure(
+    tool: &ToolCell,
+    result: &ToolReturn,
+    details: bool,
+    theme: &Theme,
+    width: u16,
+) -> Vec<Line<'static>> {
+    let over = matches!(tool.state, ToolState::Rejected | ToolState::Cancelled);
+    let style = if over { theme.muted } else { theme.danger };
+    let reason = result.brief().unwrap_or(&result.message);
+    let mut lines = output(reason, style, theme, width);
+    lines.truncate(4);
+    let text = result.output.text();
+    if !text.is_empty() && (details || is_command(&tool.name)) {
+        let most = if details { UNFOLDED } else { FOLDED };
+        lines.extend(tail(output(&text, theme.tool_output, theme, width), most, theme));
+    }
+    lines
+}
+
+/// A todo list, one line an item.
+pub(super) fn todos(items: &[TodoItem], theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    items
+        .iter()
+        .flat_map(|item| {
+            let (mark, style) = todo_mark(item.status, theme);
+            let first = [Span::styled(format!("{INDENT}{mark} "), style)];
+            let rest = [Span::raw(" ".repeat(INDENT.len() + 2))];
+            let style = match item.status {
+                TodoStatus::Done => theme.muted,
+                TodoStatus::InProgress => theme.strong,
+                TodoStatus::Pending => theme.text,
+            };
+            let title = sanitize(&item.title).replace('\n', " ");
+            wrap(&Line::styled(title, style), width, &first, &rest)
+        })
+        .collect()
+}
+
+/// The mark of a todo, and its colour.
+pub(super) fn todo_mark(status: TodoStatus, theme: &Theme) -> (&'static str, Style) {
+    match status {
+        TodoStatus::Pending => (theme.marks.ring, theme.muted),
+        TodoStatus::InProgress => (theme.marks.dot, theme.accent),
+        TodoStatus::Done => (theme.marks.check, theme.success),
+    }
+}
+
+fn output(text: &str, style: Style, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    // Lines that will not be shown are not drawn: a command may print a million.
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        return Vec::new();
+    }
+    indent(ansi(text, style, theme.depth))
+        .into_iter()
+        .flat_map(|line| {
+            if line_width(&line) <= usize::from(width) {
+                vec![line]
+            } else {
+                let indent = [Span::raw(INDENT)];
+                let inner = Line::from(line.spans.into_iter().skip(1).collect::<Vec<_>>());
+                wrap(&inner, width, &indent, &indent)
+            }
+        })
+        .collect()
+}
+
+fn indent(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    lines
+        .into_iter()
+        .map(|mut line| {
+            line.spans.insert(0, Span::raw(INDENT));
+            line
+        })
+        .collect()
+}
+
+/// The first lines, and how many there are more.
+fn folded(mut lines: Vec<Line<'static>>, most: usize, theme: &Theme) -> Vec<Line<'static>> {
+    if lines.len() > most + 1 {
+        let more = lines.len() - most;
+        lines.truncate(most);
+        lines.push(Line::styled(
+            format!("{INDENT}{} +{more} lines", theme.marks.ellipsis),
+            theme.muted,
+        ));
+    }
+    lines
+}
+
+/// The last lines, and how many there were before.
+fn tail(mut lines: Vec<Line<'static>>, most: usize, theme: &Theme) -> Vec<Line<'static>> {
+    if lines.len() > most + 1 {
+        let more = lines.len() - most;
+        lines.drain(..more);
+        lines.insert(
+            0,
+            Line::styled(
+                format!("{INDENT}{} {more} lines above", theme.marks.ellipsis),
+                theme.muted,
+            ),
+        );
+    }
+    lines
+}

@@ -1,0 +1,179 @@
+//! The program in a pseudo terminal, its screen read through a terminal emulator.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::LIMIT;
+use super::world::{World, program};
+
+/// What the reader thread has seen.
+struct Seen {
+    parser: vt100::Parser,
+    bytes: Vec<u8>,
+    is_over: bool,
+}
+
+/// A running program and its screen. Dropping it kills the program.
+pub struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    keys: Box<dyn Write + Send>,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+}
+
+impl Terminal {
+    /// Starts the program with `args` on a terminal of this size.
+    pub fn start(world: &World, args: &[&str], columns: u16, rows: u16) -> Self {
+        let pty = native_pty_system().openpty(size(columns, rows)).expect("a pseudo terminal");
+        let mut command = CommandBuilder::new(program());
+        command.args(args);
+        command.cwd(world.work());
+        command.env_clear();
+        for (name, value) in world.environment() {
+            command.env(name, value);
+        }
+        let child = pty.slave.spawn_command(command).expect("the program");
+        // While this side holds the slave, the end of the program would go unnoticed.
+        drop(pty.slave);
+        let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let seen = Arc::new((
+            Mutex::new(Seen { parser, bytes: Vec::new(), is_over: false }),
+            Condvar::new(),
+        ));
+        let reader = pty.master.try_clone_reader().expect("a reader");
+        let shared = Arc::clone(&seen);
+        std::thread::spawn(move || read(reader, &shared));
+        let keys = pty.master.take_writer().expect("a writer");
+        Self { child, master: pty.master, keys, seen }
+    }
+
+    /// Types `keys`, escape sequences included.
+    pub fn send(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("keys");
+        self.keys.flush().expect("keys");
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let (seen, _) = &*self.seen;
+        seen.lock().expect("seen").parser.set_size(cells(rows), cells(columns));
+        self.master.resize(size(columns, rows)).expect("resized");
+    }
+
+    /// Waits until `condition` holds for the screen; fails with the screen after [`LIMIT`].
+    pub fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + LIMIT;
+        let mut seen = seen.lock().expect("seen");
+        while !condition(seen.parser.screen()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || seen.is_over {
+                let why = if seen.is_over { "the program ended" } else { "too late" };
+                panic!("waited for {what}: {why}; the screen:\n{}", picture(seen.parser.screen()));
+            }
+            seen = changed.wait_timeout(seen, left).expect("seen").0;
+        }
+    }
+
+    /// Waits until `text` is on the screen.
+    pub fn wait_for_text(&self, text: &str) {
+        self.wait_for(&format!("{text:?}"), |screen| shows(screen, text));
+    }
+
+    /// Waits until `text` is no longer on the screen.
+    pub fn wait_until_gone(&self, text: &str) {
+        self.wait_for(&format!("{text:?} to go"), |screen| !shows(screen, text));
+    }
+
+    /// The screen's text, a line a row.
+    pub fn text(&self) -> String {
+        picture(self.seen.0.lock().expect("seen").parser.screen())
+    }
+
+    /// Everything that came, escape sequences included.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.seen.0.lock().expect("seen").bytes.clone()
+    }
+
+    /// Waits for the program to end; gives its exit code.
+    pub fn wait_for_end(&mut self) -> u32 {
+        let deadline = Instant::now() + LIMIT;
+        let (seen, changed) = &*self.seen;
+        let mut seen = seen.lock().expect("seen");
+        while !seen.is_over {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no end; the screen:\n{}", picture(seen.parser.screen()));
+            seen = changed.wait_timeout(seen, left).expect("seen").0;
+        }
+        drop(seen);
+        self.child.wait().expect("the exit code").exit_code()
+    }
+
+    /// Sends a signal to the program.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let id = self.child.process_id().expect("a process id");
+        let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
+        rustix::process::kill_process(id, signal).expect("sent");
+    }
+
+    /// Is the terminal as a shell needs it: main screen, cursor shown, no mouse or paste modes?
+    pub fn is_restored(&self) -> bool {
+        let seen = self.seen.0.lock().expect("seen");
+        let screen = seen.parser.screen();
+        !screen.alternate_screen()
+            && !screen.hide_cursor()
+            && !screen.bracketed_paste()
+            && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Seen>, Condvar)) {
+    let (seen, changed) = shared;
+    let mut buffer = [0_u8; 8192];
+    loop {
+        // A pseudo terminal whose program is gone gives an error on Linux, an end elsewhere.
+        let count = reader.read(&mut buffer).unwrap_or(0);
+        let mut seen = seen.lock().expect("seen");
+        seen.parser.process(&buffer[..count]);
+        seen.bytes.extend_from_slice(&buffer[..count]);
+        seen.is_over = count == 0;
+        changed.notify_all();
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+/// Is `text` on one row of `screen`?
+pub fn shows(screen: &vt100::Screen, text: &str) -> bool {
+    let (_, columns) = screen.size();
+    screen.rows(0, columns.get()).any(|row| row.contains(text))
+}
+
+/// The rows of `screen`, with a margin that shows trailing blanks.
+pub fn picture(screen: &vt100::Screen) -> String {
+    let (_, columns) = screen.size();
+    let width = usize::from(columns.get());
+    let edge = format!("+{}+\n", "-".repeat(width));
+    let rows: String =
+        screen.rows(0, columns.get()).map(|row| format!("|{row:<width$}|\n")).collect();
+    format!("{edge}{rows}{edge}")
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a size")
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
