@@ -1,21 +1,27 @@
 //! The log: daily files in the share folder, ten of them kept. Never the screen.
 //!
 //! Logging must not keep the program from working: when the folder cannot be written, what would
-//! have been logged is dropped.
+//! have been logged is dropped. (`tracing-appender` would tell of it on standard error.)
 
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Mutex, PoisonError};
 
+use jiff::Zoned;
+use jiff::civil::Date;
 use tracing::level_filters::LevelFilter;
-use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// How many days are kept.
-const DAYS: usize = 10;
+use crate::files::open_append;
+
+/// How many files are kept.
+const KEPT: usize = 10;
+const PREFIX: &str = "kimi-tui.";
+const SUFFIX: &str = ".log";
 
 /// Begins to log into `folder`. The first line makes the file, so a start that logs nothing
 /// touches nothing.
@@ -26,98 +32,122 @@ pub fn start(folder: &Path, level: LevelFilter) {
         .with_target(env!("CARGO_CRATE_NAME"), level);
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(LazyFile::new(folder.to_owned()));
+        .with_writer(DailyFile::new(folder.to_owned()));
     // A second start, in tests, keeps the first.
     let _ = tracing_subscriber::registry().with(targets).with(layer).try_init();
 }
 
-/// A log file that comes into being with its first line.
-#[derive(Debug, Clone)]
-struct LazyFile(Arc<LazyState>);
-
+/// A file for each day that has something to log.
 #[derive(Debug)]
-struct LazyState {
+struct DailyFile {
     folder: PathBuf,
-    file: OnceLock<Option<RollingFileAppender>>,
+    /// The day's file; none in it when it could not be opened, which is not tried again that day.
+    today: Mutex<Option<(Date, Option<File>)>>,
 }
 
-impl LazyFile {
+impl DailyFile {
     fn new(folder: PathBuf) -> Self {
-        Self(Arc::new(LazyState { folder, file: OnceLock::new() }))
+        Self { folder, today: Mutex::new(None) }
     }
 
-    fn file(&self) -> Option<&RollingFileAppender> {
-        let open = || {
-            RollingFileAppender::builder()
-                .rotation(Rotation::DAILY)
-                .filename_prefix("kimi-tui")
-                .filename_suffix("log")
-                .max_log_files(DAYS)
-                .build(&self.0.folder)
-                .ok()
-        };
-        self.0.file.get_or_init(open).as_ref()
+    fn append(&self, day: Date, bytes: &[u8]) {
+        let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
+        if today.as_ref().is_none_or(|(opened, _)| *opened != day) {
+            let file = open_append(&self.folder.join(format!("{PREFIX}{day}{SUFFIX}"))).ok();
+            self.prune();
+            *today = Some((day, file));
+        }
+        if let Some((_, Some(file))) = &mut *today {
+            // Nobody can be told: the screen is in use, and the log is what fails.
+            let _ = file.write_all(bytes);
+        }
+    }
+
+    /// Removes the oldest files. Dates in names sort as they follow each other.
+    fn prune(&self) {
+        let Ok(list) = fs::read_dir(&self.folder) else { return };
+        let mut names: Vec<String> = list
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+            .collect();
+        names.sort_unstable();
+        let too_many = names.len().saturating_sub(KEPT);
+        for name in &names[..too_many] {
+            let _ = fs::remove_file(self.folder.join(name));
+        }
     }
 }
 
-impl<'a> MakeWriter<'a> for LazyFile {
-    type Writer = LazyWriter<'a>;
+impl<'a> MakeWriter<'a> for DailyFile {
+    type Writer = LineWriter<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        LazyWriter(self)
+        LineWriter(self)
     }
 }
 
-struct LazyWriter<'a>(&'a LazyFile);
+/// Takes one record; the subscriber writes each in one piece.
+struct LineWriter<'a>(&'a DailyFile);
 
-impl Write for LazyWriter<'_> {
+impl Write for LineWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(file) = self.0.file() {
-            // The subscriber would complain of a failure on standard error: on the screen.
-            let _ = file.make_writer().write_all(bytes);
-        }
+        self.0.append(Zoned::now().date(), bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if let Some(file) = self.0.file() {
-            let _ = file.make_writer().flush();
-        }
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::date;
+
     use super::*;
 
+    fn names(folder: &Path) -> Vec<String> {
+        let list = fs::read_dir(folder).expect("list");
+        let mut names: Vec<String> = list
+            .map(|entry| entry.expect("entry").file_name().into_string().expect("name"))
+            .collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn the_first_line_makes_the_file_and_old_ones_go() {
+    fn each_day_has_its_file_and_old_ones_go() {
         let folder = tempfile::tempdir().expect("folder");
         let logs = folder.path().join("logs");
-        std::fs::create_dir(&logs).expect("logs");
+        let log = DailyFile::new(logs.clone());
+        assert!(!logs.exists(), "nothing was logged yet");
         for day in 1..=28 {
-            std::fs::write(logs.join(format!("kimi-tui.2020-01-{day:02}.log")), "old")
-                .expect("log");
+            log.append(date(2026, 2, day), b"one ");
+            log.append(date(2026, 2, day), b"two\n");
         }
-        let file = LazyFile::new(logs.clone());
-        assert_eq!(std::fs::read_dir(&logs).expect("list").count(), 28, "nothing happened yet");
-        file.make_writer().write_all(b"one line\n").expect("written");
-        let names: Vec<_> = std::fs::read_dir(&logs)
-            .expect("list")
-            .map(|entry| std::fs::read_to_string(entry.expect("entry").path()).expect("text"))
-            .collect();
-        assert!(names.len() <= DAYS, "{}", names.len());
-        assert!(names.iter().any(|text| text == "one line\n"));
+        let kept = names(&logs);
+        assert_eq!(kept.len(), KEPT);
+        assert_eq!(kept.first().expect("a file"), "kimi-tui.2026-02-19.log");
+        let last = fs::read_to_string(logs.join("kimi-tui.2026-02-28.log")).expect("the last");
+        assert_eq!(last, "one two\n");
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let folder = tempfile::tempdir().expect("folder");
+        for n in 0..20 {
+            fs::write(folder.path().join(format!("kimi.{n}.log")), "the Python program's").unwrap();
+        }
+        DailyFile::new(folder.path().to_owned()).append(date(2026, 1, 1), b"x");
+        assert_eq!(names(folder.path()).len(), 21);
     }
 
     #[test]
     fn a_folder_that_cannot_be_written_costs_the_log_only() {
         let folder = tempfile::tempdir().expect("folder");
         let in_the_way = folder.path().join("logs");
-        std::fs::write(&in_the_way, "a file").expect("file");
-        let file = LazyFile::new(in_the_way);
-        assert_eq!(file.make_writer().write(b"lost").expect("no error"), 4);
-        file.make_writer().flush().expect("no error");
+        fs::write(&in_the_way, "a file").expect("file");
+        let log = DailyFile::new(in_the_way);
+        assert_eq!(log.make_writer().write(b"lost").expect("no error"), 4);
     }
 }
