@@ -44,6 +44,9 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
         used += columns;
         left.spans.extend(hint);
     }
+    while left.spans.last().is_some_and(|span| span.content.trim().is_empty()) {
+        left.spans.pop();
+    }
     truncate_line(left, room).render(area, buffer);
     let width = u16::try_from(right_width).unwrap_or(area.width).min(area.width);
     right.render(Rect { x: area.right() - width, width, ..area }, buffer);
