@@ -76,7 +76,7 @@ fn not_spoken(key: &str, kind: ProviderKind) -> LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ProviderConfig;
+    use crate::config::{Config, ProviderConfig};
 
     fn model(kind: ProviderKind, env: &[(&str, &str)]) -> ResolvedModel {
         ResolvedModel {
@@ -150,5 +150,29 @@ mod tests {
         assert!(build_with_env(&kimi, &env).err().expect("no").to_string().contains("warm"));
         let other = model(ProviderKind::OpenaiLegacy, &[]);
         assert!(build_with_env(&other, &env).is_ok(), "the knobs are Kimi's");
+    }
+
+    /// The settings that `docs/models.md` shows.
+    fn documented() -> Vec<Config> {
+        let page = include_str!("../../docs/models.md");
+        let blocks = page.split("```toml\n").skip(1);
+        let texts = blocks.map(|rest| rest.split("```").next().expect("a closed block"));
+        texts.map(|text| toml::from_str(text).expect("settings")).collect()
+    }
+
+    #[test]
+    fn the_settings_in_the_docs_work() {
+        let documented = documented();
+        assert!(documented.len() >= 7, "{} blocks", documented.len());
+        for config in documented {
+            let (key, settings) = config.models.first_key_value().expect("a model");
+            assert_eq!(&config.default_model, key);
+            let mut model = model(ProviderKind::Kimi, &[]);
+            model.provider = config.providers[&settings.provider].clone();
+            if let Err(error) = build(&model) {
+                // The script file of the example is the only thing that is not there.
+                assert!(error.to_string().contains("/path/to/scripts.json"), "{error}");
+            }
+        }
     }
 }

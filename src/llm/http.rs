@@ -26,11 +26,17 @@ pub(crate) struct Patience {
     pub(crate) connect: Duration,
     /// For the next byte, of the head or of the body.
     pub(crate) idle: Duration,
+    /// For the end of the body, once what is in it is complete.
+    pub(crate) close: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(15), idle: Duration::from_secs(120) }
+        Self {
+            connect: Duration::from_secs(15),
+            idle: Duration::from_secs(120),
+            close: Duration::from_secs(3),
+        }
     }
 }
 
@@ -87,6 +93,11 @@ impl Endpoint {
     #[cfg(test)]
     pub(crate) fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
+    }
+
+    /// How long it waits.
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Whom errors name: host and, unless it is the usual one, port.
@@ -337,6 +348,14 @@ mod tests {
         assert_eq!(headers["authorization"], "Token t");
         assert_eq!(headers["x-a"], "1");
         assert!(headers["user-agent"].to_str().expect("text").starts_with("kimi-tui/"));
+    }
+
+    #[test]
+    fn tls_is_set_up_or_says_what_it_lacks() {
+        let endpoint = Endpoint::new("https://api.example.com/v1", "/x", "k", []).expect("one");
+        if let Err(error) = endpoint.client() {
+            assert!(error.to_string().contains("SSL_CERT_FILE"), "{error}");
+        }
     }
 
     #[test]

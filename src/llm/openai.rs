@@ -20,9 +20,6 @@ use super::sse::{MAX_EVENT_BYTES, SseDecoder};
 use super::{ChatProvider, ChatRequest, LlmError, PartStream, StreamPart, refusal, surrogate};
 use crate::config::{Capability, ProviderKind, ResolvedModel};
 
-/// How long a server that has finished its answer may take to close the stream.
-const GRACE: Duration = Duration::from_secs(3);
-
 /// A model behind chat completions.
 pub(crate) struct OpenAi {
     endpoint: Endpoint,
@@ -88,7 +85,8 @@ impl ChatProvider for OpenAi {
                 return Err(web_page(host, answer.body).await);
             }
             let reader = Reader::new(host, self.dialect.reasoning_key.as_deref());
-            let receiver = Receiver::new(answer.body, reader);
+            let close = self.endpoint.patience().close;
+            let receiver = Receiver::new(answer.body, reader, close);
             Ok(stream::unfold(receiver, |mut receiver| async move {
                 let part = receiver.next().await?;
                 Some((part, receiver))
@@ -103,6 +101,8 @@ struct Receiver {
     bytes: ByteStream,
     form: Form,
     reader: Reader,
+    /// How long to wait for the end of a complete answer.
+    close: Duration,
     fault: Option<LlmError>,
     over: bool,
 }
@@ -118,8 +118,8 @@ enum Form {
 }
 
 impl Receiver {
-    fn new(bytes: ByteStream, reader: Reader) -> Self {
-        Self { bytes, form: Form::Unknown(Vec::new()), reader, fault: None, over: false }
+    fn new(bytes: ByteStream, reader: Reader, close: Duration) -> Self {
+        Self { bytes, form: Form::Unknown(Vec::new()), reader, close, fault: None, over: false }
     }
 
     async fn next(&mut self) -> Option<Result<StreamPart, LlmError>> {
@@ -147,7 +147,7 @@ impl Receiver {
             None
         } else if self.reader.is_finished() {
             // The answer is here: neither a fault nor a server that keeps the line matters now.
-            match tokio::time::timeout(GRACE, self.bytes.next()).await {
+            match tokio::time::timeout(self.close, self.bytes.next()).await {
                 Ok(Some(Ok(bytes))) => Some(bytes),
                 _ => None,
             }

@@ -147,6 +147,7 @@ impl Soul {
 
     /// Carries out commands until it is told to end or nobody is left to tell it anything.
     pub(crate) async fn run(&mut self, mut commands: UnboundedReceiver<Command>) {
+        self.tell_first_status();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
                 Command::Prompt(input) if is_blank(&input) => {

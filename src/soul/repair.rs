@@ -67,6 +67,7 @@ fn is_sound(history: &[Message]) -> bool {
 mod tests {
     use super::*;
     use crate::message::ToolCall;
+    use proptest::prelude::*;
 
     fn calling(ids: &[&str]) -> Message {
         let calls = ids.iter().map(|id| ToolCall::new(*id, "Bash", None)).collect();
@@ -103,6 +104,31 @@ mod tests {
             let repaired = sound(&history);
             assert_eq!(repaired.as_ref(), expected);
             assert!(is_sound(&repaired));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_history_becomes_sound_and_loses_only_strays(
+            rows in prop::collection::vec((0_u8..4, 0_usize..3, 0_usize..3), 0..12),
+        ) {
+            let ids = ["a", "b", "c"];
+            let history: Vec<Message> = rows
+                .into_iter()
+                .map(|(kind, one, other)| match kind {
+                    0 => Message::user("q"),
+                    1 => Message::assistant("a"),
+                    2 => calling(&ids[one.min(other)..=one.max(other)]),
+                    _ => result(ids[one]),
+                })
+                .collect();
+            let repaired = sound(&history);
+            prop_assert!(is_sound(&repaired));
+            let spoken = |messages: &[Message]| -> Vec<Message> {
+                messages.iter().filter(|m| m.role != Role::Tool).cloned().collect()
+            };
+            prop_assert_eq!(spoken(&repaired), spoken(&history));
+            prop_assert!(matches!(sound(&repaired), Cow::Borrowed(_)));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Soul;
 use crate::message::TokenUsage;
-use crate::wire::{Event, Notification, StatusUpdate};
+use crate::wire::{DoorMessage, Event, Notification, StatusUpdate};
 
 /// `tokens` as a part of a window of `max`, 0 to 1; 0 when the window is unknown.
 #[allow(clippy::cast_precision_loss, reason = "a ratio of token counts needs no 53rd bit")]
@@ -16,6 +16,14 @@ impl Soul {
     /// Tells how full the context is.
     pub(super) fn tell_status(&self) {
         self.hub.event(Event::StatusUpdate(self.status(self.context.size().tokens)));
+    }
+
+    /// Tells how full the context of a resumed session is. Not news, so not recorded.
+    pub(super) fn tell_first_status(&self) {
+        if !self.context.is_empty() {
+            let status = self.status(self.context.size().tokens);
+            self.hub.tell(DoorMessage::Event(Event::StatusUpdate(status)));
+        }
     }
 
     /// Tells how full the context is after a model call whose answer is not in it yet.

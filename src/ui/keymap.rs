@@ -150,7 +150,7 @@ const DEFAULTS: &[Row] = &[
         "Send; while a turn runs, queue for after it",
         "send",
     ),
-    (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", "newline"),
+    (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
     (Context::Composer, "tab", Action::Complete, "Complete the slash command", ""),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),

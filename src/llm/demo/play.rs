@@ -95,15 +95,15 @@ fn intent(tongue: Tongue, wish: &Wish) -> String {
             ("I will look for files like {}.", "我来找形如 {} 的文件。", pattern)
         }
         Wish::Write { path, .. } => {
-            ("I will write {}. You will be asked first.", "我来写 {}，会先征求你的同意。", path)
+            ("I will write {}, with your approval.", "我来写 {}，需要你的批准。", path)
         }
         Wish::Edit { path, .. } => (
-            "I will change {}. You will see the difference first.",
-            "我来修改 {}，你会先看到差异。",
+            "I will change {}, with your approval of the difference.",
+            "我来修改 {}，改动需要你的批准。",
             path,
         ),
         Wish::Run { command } => {
-            ("I will run {}. You will be asked first.", "我来执行 {}，会先征求你的同意。", command)
+            ("I will run {}, with your approval.", "我来执行 {}，需要你的批准。", command)
         }
         _ => return String::new(),
     };

@@ -118,12 +118,12 @@ impl Dialect {
             Some(limit) => Some(u64::try_from(limit).ok().filter(|limit| *limit > 0)?),
             None => None,
         };
-        match input {
+        match input.filter(|_| self.max_context > 0) {
             Some(input) => {
                 let rest = self.max_context.saturating_sub(input);
                 Some(hard.unwrap_or(self.max_context).min(rest).max(1))
             }
-            // The whole window would be more than fits beside an input of unknown size.
+            // A window of unknown size, or an input of which nobody knows what it leaves.
             None => hard,
         }
     }

@@ -20,6 +20,7 @@ async fn compact_replaces_the_older_part() {
     assert_eq!(
         world.prompt("/compact the plan").await,
         [
+            "Status 33 of 1000",
             "TurnBegin /compact the plan",
             "CompactionBegin",
             "Compacted 0 -> 1: 6 -> 3 messages",
@@ -54,7 +55,7 @@ async fn a_failure_leaves_the_context_and_says_why() {
     let refuse = || vec![Piece::Refuse(status(500))];
     let mut world = small().start([refuse(), refuse(), refuse()]);
     let lines = world.prompt("/compact").await;
-    assert_eq!(lines[..3], ["TurnBegin /compact", "CompactionBegin", "TurnEnd"]);
+    assert_eq!(lines[1..4], ["TurnBegin /compact", "CompactionBegin", "TurnEnd"]);
     assert!(outcome(&lines).contains("ProviderFailed"), "{lines:?}");
     assert_eq!(world.script.times_asked(), 3);
     assert_eq!(world.history().await.len(), 6);

@@ -31,12 +31,12 @@ use crate::message::{
     ToolReturn, UserInput,
 };
 use crate::session::SessionState;
-use crate::tools::{Approval, ApprovalAsk, Tool, ToolContext, Toolset};
+use crate::tools::{Approval, ApprovalAsk, LiveOutput, Tool, ToolContext, Toolset};
 use crate::wire::channel::CommandSender;
 use crate::wire::record::Recorder;
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Command, DoorMessage, Event, Extension, Hub,
-    Request, Response, SessionInfo,
+    OutputStream, Request, Response, SessionInfo,
 };
 
 /// How long a test waits for what must come; the clock is paused, so waiting costs nothing.
@@ -139,7 +139,7 @@ impl ChatProvider for Script {
 /// Tools of these tests. `Run` asks for approval as Bash does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fake {
-    /// Sleeps `ms`, then gives back `say`.
+    /// Prints `live` if there is some, sleeps `ms`, then gives back `say`.
     Sleep,
     /// Asks whether it may, then gives back `say`.
     Run,
@@ -169,6 +169,10 @@ impl Tool for Fake {
             let say = arguments["say"].as_str().unwrap_or("done").to_owned();
             match self {
                 Self::Sleep => {
+                    if let Some(text) = arguments["live"].as_str() {
+                        let output = LiveOutput { stream: OutputStream::Stdout, text };
+                        context.services.live_output(context, output);
+                    }
                     let ms = arguments["ms"].as_u64().unwrap_or(0);
                     tokio::time::sleep(Duration::from_millis(ms)).await;
                 }

@@ -259,3 +259,23 @@ async fn pieces_with_nothing_in_them_are_not_told() {
     let lines = world.prompt("go").await;
     assert_eq!(only(&lines, &["text", "think", "ToolCallPart"]), ["text ok"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn todos_are_stored_and_live_output_is_told() {
+    let todos = json!({"todos": [{"title": "one", "status": "in_progress"}]});
+    let mut world = Stage { tools: tools(&["Todo"]), ..Stage::default() }.start([
+        vec![call("t", "Todo", &todos), call("s", "Sleep", &json!({"live": "so far"}))],
+        vec![text("ok")],
+    ]);
+    let lines = world.prompt("go").await;
+    assert_eq!(only(&lines, &["Output"]), ["Output so far"]);
+    let (folder, _) = world.end().await;
+    assert_eq!(SessionState::load(folder.path()).todos[0].title, "one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_session_tells_first_how_full_it_is() {
+    let history = vec![Message::user("x".repeat(400))];
+    let mut world = Stage { history, ..Stage::default() }.start([]);
+    assert_eq!(line(&world.next().await), "Status 100 of 200000");
+}

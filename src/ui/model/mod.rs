@@ -82,6 +82,8 @@ pub struct Model {
     pub shows_thinking: bool,
     /// The first prompt, until a session is open to send it to.
     pub first_prompt: Option<String>,
+    /// Was a prompt sent whose turn has not begun yet?
+    pub awaits_turn: bool,
     /// What to say about how the program was started, once a session is open.
     pub start_warnings: Vec<String>,
     /// The request that opens a session, while it runs.
@@ -112,6 +114,7 @@ impl Model {
             shows_details: false,
             shows_thinking: true,
             first_prompt: None,
+            awaits_turn: false,
             start_warnings: Vec::new(),
             opening: None,
             leave_armed: None,

@@ -59,6 +59,10 @@ fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
         DoorMessage::Request(request) => approval::requested(model, request, now),
         DoorMessage::PromptDone(outcome) => session::prompt_done(model, outcome, now),
         DoorMessage::Refused(reason) => {
+            // A prompt that was refused has no turn that could end.
+            if std::mem::take(&mut model.awaits_turn) {
+                model.status.activity = Activity::Idle;
+            }
             wire::notice(model, super::model::cell::Level::Warning, reason, now);
             Vec::new()
         }

@@ -166,6 +166,7 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
 /// Begins a turn.
 pub(super) fn start(model: &mut Model, input: UserInput, now: f64) -> Vec<Effect> {
     model.status.activity = Activity::Running { since: now, step: 0, cancelling: false };
+    model.awaits_turn = true;
     model.transcript.scroll(super::super::model::transcript::Scroll::Bottom);
     vec![Effect::Send(Command::Prompt(input))]
 }

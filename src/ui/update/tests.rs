@@ -443,3 +443,14 @@ fn an_idle_screen_wants_no_wake_up() {
     h.begin_turn("hi").end_turn();
     assert_eq!(h.model.next_change(h.now), None);
 }
+
+#[test]
+fn a_refused_prompt_leaves_the_screen_ready_for_the_next() {
+    let mut h = Harness::new(80, 24);
+    h.keys("hello<enter>");
+    h.send(Msg::Door(DoorMessage::Refused("Not now.".into())));
+    assert_eq!(h.model.status.activity, Activity::Idle);
+    assert!(h.picture().contains("Not now."));
+    h.begin_turn("x").send(Msg::Door(DoorMessage::Refused("Revert later.".into())));
+    assert!(h.model.status.activity.is_running(), "something else was refused");
+}

@@ -114,6 +114,7 @@ fn begin_turn(model: &mut Model, text: &str, at: f64) {
         _ => at,
     };
     model.status.activity = Activity::Running { since, step: 0, cancelling: false };
+    model.awaits_turn = false;
     model.status.retry = None;
 }
 

@@ -84,7 +84,10 @@ fn thinking(
 ) -> Vec<Line<'static>> {
     let elapsed = |seconds: f64| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
     let label = match seconds {
-        Some(seconds) => format!("Thought for {}", format::duration(elapsed(seconds))),
+        Some(seconds) if seconds >= 1.0 => {
+            format!("Thought for {}", format::duration(elapsed(seconds)))
+        }
+        Some(_) => "Thought".to_owned(),
         None => format!("Thinking {}", format::seconds(elapsed(now - cell.began))),
     };
     let mut lines = vec![Line::from(vec![Span::styled(

@@ -25,6 +25,11 @@ pub(super) struct Layout {
 /// Columns the composer's prompt takes.
 pub(super) const PROMPT_COLUMNS: u16 = 2;
 
+/// The part of a pane that text stands in: a column of air on both sides, where there is room.
+pub(super) fn inset(area: Rect) -> Rect {
+    if area.width < 40 { area } else { Rect { x: area.x + 1, width: area.width - 2, ..area } }
+}
+
 /// Columns of everything but the panes.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
     if model.screen.has_sidebar() {

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use ratatui::Frame;
 use ratatui::layout::Position as Point;
 
+use super::keymap::Context;
 use super::model::Model;
 use super::model::cell::CellId;
 use super::model::overlay::Overlay;
@@ -76,7 +77,7 @@ pub fn view(
     let width = layout::main_width(model, area);
     let rows = caches.subject.update(model, theme, &caches.highlight, width);
     let layout = layout::arrange(model, area, rows);
-    let position = chat::draw(model, theme, caches, layout.chat, buffer, now);
+    let position = chat::draw(model, theme, caches, layout::inset(layout.chat), buffer, now);
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
@@ -89,7 +90,13 @@ pub fn view(
     if let Some(overlay) = model.overlays.last() {
         cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
     }
-    if let Some(at) = cursor {
+    // A cursor where keys would not write anything promises what is not so.
+    let writes = match model.context(now) {
+        Context::Composer | Context::Sessions | Context::Dialog => true,
+        Context::Approval => model.approvals.feedback.is_some(),
+        Context::Timeline | Context::Help | Context::Global => false,
+    };
+    if let Some(at) = cursor.filter(|_| writes) {
         frame.set_cursor_position(at);
     }
     FrameInfo { position }

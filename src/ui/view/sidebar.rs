@@ -139,7 +139,7 @@ fn todos(model: &Model, pane: &mut Pane<'_>) {
     let count = if items.is_empty() { String::new() } else { format!("{done}/{}", items.len()) };
     pane.title("Todos", &count, false);
     if items.is_empty() {
-        pane.line(Line::styled("The agent's plan appears here", pane.theme.muted));
+        pane.line(Line::styled("None yet", pane.theme.muted));
     }
     // The one being worked on stays in view.
     let active = items.iter().position(|item| item.status != TodoStatus::Done).unwrap_or(0);
@@ -185,7 +185,7 @@ fn tools(model: &Model, pane: &mut Pane<'_>, now: f64) {
     let count = if running > 0 { format!("{running} running") } else { String::new() };
     pane.title("Tools", &count, false);
     if calls.is_empty() {
-        pane.line(Line::styled("Tool calls appear here", pane.theme.muted));
+        pane.line(Line::styled("None yet", pane.theme.muted));
     }
     for call in calls.into_iter().rev() {
         let (mark, style) = tool::state_mark(call.state, pane.theme, now);

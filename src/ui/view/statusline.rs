@@ -13,7 +13,7 @@ use super::super::model::status::Activity;
 use super::super::model::{LEAVE_SECONDS, Model, SPINNER_SECONDS};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
-use super::super::render::width::{line_width, truncate, truncate_line};
+use super::super::render::width::{line_width, spans_width, truncate, truncate_line};
 use super::super::theme::Theme;
 
 /// The spinner's picture at `now`.
@@ -32,13 +32,28 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     let right = right(model, theme, area.width);
     let right_width = line_width(&right);
     let room = usize::from(area.width).saturating_sub(right_width + 1);
-    let left = truncate_line(left(model, theme, now), room);
-    left.render(area, buffer);
+    let mut left = state(model, theme, now);
+    let mut used = line_width(&left);
+    for (key, word) in hints(model, now) {
+        let hint = hint(&key, word, theme);
+        let columns = spans_width(&hint);
+        // A hint that is cut off helps nobody.
+        if used + columns > room + HINT_GAP {
+            break;
+        }
+        used += columns;
+        left.spans.extend(hint);
+    }
+    while left.spans.last().is_some_and(|span| span.content.trim().is_empty()) {
+        left.spans.pop();
+    }
+    truncate_line(left, room).render(area, buffer);
     let width = u16::try_from(right_width).unwrap_or(area.width).min(area.width);
     right.render(Rect { x: area.right() - width, width, ..area }, buffer);
 }
 
-fn left(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
+/// What is said, or what runs.
+fn state(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
     if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {
         return Line::styled(" Press Ctrl-C again to leave", theme.warning);
     }
@@ -46,63 +61,64 @@ fn left(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
         return Line::styled(format!(" {}", sanitize(&toast.text)), theme.accent);
     }
     let mut spans = vec![Span::raw(" ")];
-    let context = model.context(now);
     match &model.status.activity {
         Activity::Opening => {
             spans.push(Span::styled(spinner(theme, now), theme.accent));
-            spans.push(Span::styled(" opening ", theme.muted));
+            spans.push(Span::styled(" opening  ", theme.muted));
         }
         Activity::Running { since, step, cancelling } => {
             let elapsed = Duration::try_from_secs_f64((now - since).max(0.0)).unwrap_or_default();
-            let state = if model.approvals.is_empty() {
+            let (mark, style) = if model.approvals.is_empty() {
                 (spinner(theme, now), theme.accent)
             } else {
                 ("?", theme.warning)
             };
-            spans.push(Span::styled(state.0, state.1));
+            spans.push(Span::styled(mark, style));
             spans.push(Span::styled(format!(" {}", format::seconds(elapsed)), theme.text));
             if *step > 0 {
-                spans.push(Span::styled(
-                    format!(" {} step {step}", theme.marks.separator),
-                    theme.muted,
-                ));
+                let text = format!(" {} step {step}", theme.marks.separator);
+                spans.push(Span::styled(text, theme.muted));
             }
             if *cancelling {
-                spans.push(Span::styled(" stopping ", theme.warning));
-            } else if context == Context::Composer {
-                let key = model.keymap.key_for(Context::Composer, Action::Back).unwrap_or_default();
-                spans.push(Span::raw("  "));
-                spans.extend(hint(&key, "stop", theme));
-            } else {
-                spans.push(Span::raw("  "));
+                spans.push(Span::styled(" stopping", theme.warning));
             }
+            spans.push(Span::raw("  "));
         }
-        Activity::Gone => spans.push(Span::styled("no session ", theme.danger)),
+        Activity::Gone => spans.push(Span::styled("no session  ", theme.danger)),
         Activity::Idle => {}
-    }
-    let hints = model.keymap.hints(context);
-    let shown = if model.status.activity.is_running() && context == Context::Composer {
-        Vec::new()
-    } else {
-        hints
-    };
-    for (key, word) in shown {
-        spans.extend(hint(&key, word, theme));
-    }
-    if context == Context::Composer {
-        for action in [Action::FocusTimeline, Action::Sessions, Action::Help] {
-            if let Some(key) = model.keymap.key_for(Context::Global, action) {
-                let word = match action {
-                    Action::FocusTimeline => "timeline",
-                    Action::Sessions => "sessions",
-                    _ => "help",
-                };
-                spans.extend(hint(&key, word, theme));
-            }
-        }
     }
     Line::from(spans)
 }
+
+/// The keys that help now, the most helpful first.
+fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
+    let is_saying = model.status.toast.is_some() || model.leave_armed.is_some();
+    let context = model.context(now);
+    let global = |action: Action, word: &'static str| {
+        model.keymap.key_for(Context::Global, action).map(|key| (key, word))
+    };
+    let mut hints = Vec::new();
+    if is_saying {
+        return hints;
+    }
+    if context != Context::Composer {
+        hints.extend(model.keymap.hints(context));
+        hints.extend(global(Action::Back, "back").filter(|_| context != Context::Approval));
+        return hints;
+    }
+    match model.status.activity {
+        Activity::Running { cancelling: false, .. } => hints.extend(global(Action::Back, "stop")),
+        Activity::Running { .. } => {}
+        _ => hints.extend(model.keymap.hints(context)),
+    }
+    hints.extend(global(Action::Help, "help"));
+    hints.extend(global(Action::FocusTimeline, "timeline"));
+    hints.extend(global(Action::Sessions, "sessions"));
+    hints
+}
+
+/// Columns behind a hint that need not be there at the end of the line.
+const HINT_GAP: usize = 2;
 
 /// A key and the word for it.
 pub(super) fn hint(key: &str, word: &str, theme: &Theme) -> [Span<'static>; 3] {

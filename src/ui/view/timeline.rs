@@ -35,7 +35,7 @@ pub(super) fn draw(
         return;
     }
     if timeline.entries.is_empty() {
-        let hint = "A checkpoint before every step";
+        let hint = "Each step leaves one here";
         put(buffer, (area.x, area.y), u16::MAX, hint, theme.muted);
         return;
     }

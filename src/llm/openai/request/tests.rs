@@ -184,6 +184,9 @@ fn the_answer_must_fit_in_the_rest_of_the_window() {
     assert_eq!(budget(Some(100), Some(950)), Some(50));
     assert_eq!(budget(Some(100), None), Some(100));
     assert_eq!(budget(None, None), None);
+    let unknown = Dialect { max_context: 0, ..kimi() };
+    let body = unknown.body(&ChatRequest { input_tokens: Some(300), ..request(&[], &[]) });
+    assert_eq!(body.get("max_completion_tokens"), None, "a window of unknown size");
     assert_eq!((budget(Some(0), Some(300)), budget(Some(-1), Some(300))), (None, None));
 }
 

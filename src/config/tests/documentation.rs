@@ -1,0 +1,40 @@
+//! The page about configuration says what is so.
+
+use super::resolve::resolved;
+use super::*;
+
+#[test]
+fn every_example_in_the_documentation_works() {
+    let page = include_str!("../../../docs/configuration.md");
+    let examples: Vec<&str> = page
+        .split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("the end of the example"))
+        .collect();
+    assert!(examples.len() >= 2);
+    for example in examples {
+        let loaded = load(example).expect(example);
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+        for key in loaded.config.models.keys() {
+            resolved(example, Some(key), &[]);
+        }
+    }
+    for key in [names::TOP, names::PROVIDER, names::MODEL, names::LOOP_CONTROL].concat() {
+        let upstreams_only = [
+            "skip_afk_prompt_injection",
+            "hooks",
+            "merge_all_available_skills",
+            "extra_skill_dirs",
+            "telemetry",
+            "background",
+            "notifications",
+            "services",
+            "mcp",
+            "compaction",
+            "oauth",
+            "default_query",
+            "max_preserved_messages",
+        ];
+        assert!(upstreams_only.contains(&key) || page.contains(key), "{key} is not documented");
+    }
+}
