@@ -39,6 +39,8 @@ pub enum Effect {
     },
     /// Add to the input history of this folder.
     Remember(String),
+    /// Write this text in the external editor; it comes back as `Msg::Edited`.
+    EditExternally(String),
     /// Ring the bell.
     Bell,
     /// Draw everything again.

@@ -60,7 +60,11 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
-            Effect::Bell | Effect::Redraw | Effect::Suspend | Effect::Quit => {}
+            Effect::Bell
+            | Effect::EditExternally(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => {}
         }
     }
 

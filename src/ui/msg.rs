@@ -47,6 +47,8 @@ pub enum Msg {
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
+    /// The draft comes back from the external editor, or why it does not.
+    Edited(Result<String, String>),
     /// Something outside the model changed the picture, or time passed.
     Tick,
     /// Leave now: a signal, or the terminal is gone.

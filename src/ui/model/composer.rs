@@ -25,6 +25,12 @@ impl Composer {
         self.recalled = None;
     }
 
+    /// What was sent before, oldest first.
+    #[must_use]
+    pub fn history(&self) -> &[String] {
+        &self.history
+    }
+
     /// Takes the draft out to be sent; says what to add to the history.
     pub fn take(&mut self) -> String {
         self.recalled = None;

@@ -5,6 +5,7 @@ pub mod cell;
 pub mod composer;
 pub mod editor;
 pub mod overlay;
+pub mod picker;
 pub mod sessions;
 pub mod status;
 pub mod timeline;
@@ -141,6 +142,7 @@ impl Model {
         match self.overlays.last() {
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,

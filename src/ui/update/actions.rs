@@ -7,7 +7,7 @@ use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, overlay, session, slash, timeline, toast};
+use super::{is_idle, overlay, picker, session, slash, timeline, toast};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -34,6 +34,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         }
         Action::FocusTimeline => {
             timeline::toggle(model);
+            Vec::new()
+        }
+        Action::Palette => {
+            picker::open_palette(model);
             Vec::new()
         }
         Action::Sessions => overlay::open_sessions(model),
@@ -69,6 +73,10 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
     match action {
         Action::Submit => return slash::submit(model, now),
         Action::Steer => return steer(model, now),
+        Action::SearchHistory => picker::open_history(model),
+        Action::ExternalEditor => {
+            return vec![Effect::EditExternally(model.composer.editor.text())];
+        }
         Action::Newline => model.composer.editor.newline(),
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),

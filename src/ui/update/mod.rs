@@ -5,6 +5,7 @@ mod actions;
 mod approval;
 mod keys;
 mod overlay;
+mod picker;
 mod session;
 mod slash;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod wire;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
+use super::model::editor::Editor;
 use super::model::status::{Activity, Toast};
 use super::model::{LEAVE_SECONDS, Model};
 use super::msg::Msg;
@@ -40,6 +42,13 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
         Msg::History(history) => {
             model.composer.set_history(history);
+            Vec::new()
+        }
+        Msg::Edited(result) => {
+            match result {
+                Ok(text) => model.composer.editor = Editor::with_text(text.trim_end_matches('\n')),
+                Err(reason) => toast(model, reason, now),
+            }
             Vec::new()
         }
         Msg::Tick => {

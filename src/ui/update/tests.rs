@@ -405,7 +405,7 @@ fn a_session_is_found_by_typing_and_opened() {
 #[test]
 fn an_answer_to_a_request_nobody_waits_for_is_dropped() {
     let mut h = Harness::new(80, 24);
-    h.keys("<ctrl-n>");
+    h.keys("<f5>");
     let Some(Effect::Open { id: first, .. }) = h.take_effects().pop() else { panic!("not opened") };
     h.model.opening = Some(crate::ui::effect::EffectId(99));
     h.send(Msg::Opened { id: first, result: Err("late".into()) });
@@ -461,4 +461,34 @@ fn a_key_that_does_nothing_says_so_and_loses_nothing() {
     h.begin_turn("q").checkpoint(0, None, 0).step(1).end_turn().keys("draft<ctrl-t>x");
     assert!(h.picture().contains("x does nothing here"));
     assert_eq!(h.model.composer.editor.text(), "draft");
+}
+
+#[test]
+fn the_palette_carries_out_what_is_found_by_typing() {
+    let mut h = Harness::new(80, 24);
+    h.keys("<ctrl-p>panes<enter>");
+    assert!(!h.model.screen.wants_sidebar);
+    h.keys("<ctrl-p>/compact<enter>");
+    assert_eq!(sent(&mut h), [Command::Prompt("/compact".into())]);
+}
+
+#[test]
+fn an_earlier_prompt_is_found_by_typing_and_can_be_changed() {
+    let mut h = Harness::new(80, 24);
+    h.send(Msg::History(vec!["fix the parser".into(), "写文档".into(), "fix the parser".into()]));
+    h.keys("<ctrl-r>pars<enter>");
+    assert_eq!(h.model.composer.editor.text(), "fix the parser");
+    assert_eq!(sent(&mut h), [], "it is not sent yet");
+}
+
+#[test]
+fn the_external_editor_gets_the_draft_and_gives_it_back() {
+    let mut h = Harness::new(80, 24);
+    h.keys("draft<ctrl-o>");
+    assert_eq!(h.take_effects(), [Effect::EditExternally("draft".into())]);
+    h.send(Msg::Edited(Ok("longer\ndraft\n".into())));
+    assert_eq!(h.model.composer.editor.text(), "longer\ndraft");
+    h.send(Msg::Edited(Err("vi could not be started".into())));
+    assert!(h.picture().contains("vi could not be started"));
+    assert_eq!(h.model.composer.editor.text(), "longer\ndraft");
 }
