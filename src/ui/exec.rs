@@ -6,10 +6,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
 use super::effect::{Effect, EffectId, OpenTarget};
+use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use crate::engine::{Host, SessionChoice};
+use crate::files;
 use crate::session::{InputHistory, SessionStore};
 use crate::wire::{Command, Door, DoorMessage, record};
 
@@ -60,6 +62,7 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
+            Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Bell
             | Effect::EditExternally(_)
             | Effect::Redraw
@@ -79,6 +82,33 @@ impl Executor {
         let history = InputHistory::load(&path);
         self.tell(Done::Msg(Msg::History(history.entries.clone())));
         self.history = Some(history);
+        self.load_draft();
+    }
+
+    /// Small, and rare: a person stops typing first. Not left to a task, so that the last one wins.
+    fn save_draft(&self, draft: &Draft) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let written = if draft.is_empty() {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        } else {
+            serde_json::to_vec(draft)
+                .map_err(Into::into)
+                .and_then(|json| files::write_atomic(&path, &json))
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, "the draft could not be kept");
+        }
+    }
+
+    fn load_draft(&self) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let draft = std::fs::read(path).ok().and_then(|json| serde_json::from_slice(&json).ok());
+        if let Some(draft) = draft {
+            self.tell(Done::Msg(Msg::Draft(draft)));
+        }
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {

@@ -2,7 +2,10 @@
 
 use std::cell::RefCell;
 
-use tui_textarea::{CursorMove, CursorRenderMode, Input, Key, TextArea, WrapMode};
+use tui_textarea::{
+    AtomicDeleteDirection, AtomicRange, CursorMove, CursorRenderMode, Input, Key, TextArea,
+    WrapMode,
+};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ui::key::{KeyCode, KeyPress};
@@ -80,6 +83,24 @@ impl Editor {
         self.area.get_mut().insert_newline();
     }
 
+    /// Each place where one of `marks` stands becomes one thing to the cursor and to deleting.
+    pub fn set_atoms<'a>(&mut self, marks: impl Iterator<Item = &'a str>) {
+        let area = self.area.get_mut();
+        let mut ranges = Vec::new();
+        for mark in marks {
+            for (row, line) in area.lines().iter().enumerate() {
+                for (at, found) in line.match_indices(mark) {
+                    let start_col = line[..at].chars().count();
+                    let end_col = start_col + found.chars().count();
+                    ranges.push(AtomicRange { row, start_col, end_col });
+                }
+            }
+        }
+        ranges.sort_by_key(|range| (range.row, range.start_col));
+        // A refused range only means that the mark is edited letter by letter.
+        let _ = area.try_set_atomic_ranges(ranges);
+    }
+
     /// Does what `key` does in a text box; says whether it does anything.
     pub fn key(&mut self, key: KeyPress) -> bool {
         let area = self.area.get_mut();
@@ -140,6 +161,10 @@ fn delete_grapheme(area: &mut TextArea<'static>) -> bool {
     let before: String =
         area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
     match before.graphemes(true).next_back() {
+        // A mark goes as a whole.
+        Some(_) if area.atomic_range_at_cursor(AtomicDeleteDirection::Backward).is_some() => {
+            area.delete_char()
+        }
         Some(grapheme) => {
             let points = grapheme.chars().count();
             (0..points).fold(false, |changed, _| area.delete_char() || changed)

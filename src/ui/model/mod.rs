@@ -5,6 +5,7 @@ pub mod cell;
 pub mod composer;
 pub mod editor;
 pub mod overlay;
+pub mod paste;
 pub mod picker;
 pub mod sessions;
 pub mod status;
@@ -169,7 +170,10 @@ impl Model {
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave].into_iter().flatten().reduce(f64::min)
+        [spinner, toast, panel, leave, self.composer.save_due()]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
     }
 }
 

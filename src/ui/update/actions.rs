@@ -75,7 +75,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         Action::Steer => return steer(model, now),
         Action::SearchHistory => picker::open_history(model),
         Action::ExternalEditor => {
-            return vec![Effect::EditExternally(model.composer.editor.text())];
+            return vec![Effect::EditExternally(model.composer.text())];
         }
         Action::Newline => model.composer.editor.newline(),
         Action::Complete => slash::complete(model),

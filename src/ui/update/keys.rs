@@ -64,6 +64,7 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if model.composer.editor.key(key) {
         model.composer.completion = 0;
+        model.composer.keep_marks_whole();
     }
     model.leave_armed = None;
     Vec::new()
@@ -103,7 +104,7 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         None => match &mut model.approvals.feedback {
             Some(feedback) => feedback.insert(text),
             None => {
-                model.composer.editor.insert(text);
+                model.composer.paste(text);
                 model.composer.completion = 0;
             }
         },

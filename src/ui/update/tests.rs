@@ -1,5 +1,7 @@
 //! Messages in, model and effects out. No terminal, no engine, no clock.
 
+mod composing;
+
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
 use crate::ui::effect::{Effect, OpenTarget};
 use crate::ui::model::cell::{CellKind, Fate, Mark, ToolState};
@@ -440,7 +442,7 @@ fn an_idle_screen_wants_no_wake_up() {
     assert_eq!(h.model.next_change(h.now), None);
     h.keys("hi<enter>");
     assert!(h.model.next_change(h.now).is_some());
-    h.begin_turn("hi").end_turn();
+    h.begin_turn("hi").end_turn().wait(1.0);
     assert_eq!(h.model.next_change(h.now), None);
 }
 
@@ -461,34 +463,4 @@ fn a_key_that_does_nothing_says_so_and_loses_nothing() {
     h.begin_turn("q").checkpoint(0, None, 0).step(1).end_turn().keys("draft<ctrl-t>x");
     assert!(h.picture().contains("x does nothing here"));
     assert_eq!(h.model.composer.editor.text(), "draft");
-}
-
-#[test]
-fn the_palette_carries_out_what_is_found_by_typing() {
-    let mut h = Harness::new(80, 24);
-    h.keys("<ctrl-p>panes<enter>");
-    assert!(!h.model.screen.wants_sidebar);
-    h.keys("<ctrl-p>/compact<enter>");
-    assert_eq!(sent(&mut h), [Command::Prompt("/compact".into())]);
-}
-
-#[test]
-fn an_earlier_prompt_is_found_by_typing_and_can_be_changed() {
-    let mut h = Harness::new(80, 24);
-    h.send(Msg::History(vec!["fix the parser".into(), "写文档".into(), "fix the parser".into()]));
-    h.keys("<ctrl-r>pars<enter>");
-    assert_eq!(h.model.composer.editor.text(), "fix the parser");
-    assert_eq!(sent(&mut h), [], "it is not sent yet");
-}
-
-#[test]
-fn the_external_editor_gets_the_draft_and_gives_it_back() {
-    let mut h = Harness::new(80, 24);
-    h.keys("draft<ctrl-o>");
-    assert_eq!(h.take_effects(), [Effect::EditExternally("draft".into())]);
-    h.send(Msg::Edited(Ok("longer\ndraft\n".into())));
-    assert_eq!(h.model.composer.editor.text(), "longer\ndraft");
-    h.send(Msg::Edited(Err("vi could not be started".into())));
-    assert!(h.picture().contains("vi could not be started"));
-    assert_eq!(h.model.composer.editor.text(), "longer\ndraft");
 }
