@@ -38,6 +38,11 @@ pub enum Effect {
         /// For `Msg::Sessions`.
         id: EffectId,
     },
+    /// List the files of the work folder, for mentions.
+    ListFiles {
+        /// For `Msg::Files`.
+        id: EffectId,
+    },
     /// Add to the input history of this folder.
     Remember(String),
     /// Keep what is unsent, so that it is there again after a crash.

@@ -55,6 +55,7 @@ impl Executor {
             }
             Effect::Open { id, target } => self.open(id, target),
             Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
                     && let Err(error) = history.append(&text)
@@ -176,6 +177,14 @@ impl Executor {
         });
     }
 
+    fn list_files(&mut self, id: EffectId) {
+        let work_dir = self.host.work_dir().to_path_buf();
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
+        });
+    }
+
     /// Colours code off the draw path.
     pub(super) fn highlight(&mut self, jobs: Vec<HighlightJob>) {
         for job in jobs {
@@ -201,6 +210,22 @@ impl Executor {
         }
         self.tasks.shutdown().await;
     }
+}
+
+/// Files offered for mentions, at most: beyond that nobody finds anything by name.
+const FILES: usize = 20_000;
+
+/// What is in a folder, ignored files left out, in the order of names.
+fn files_below(folder: &std::path::Path) -> std::sync::Arc<[String]> {
+    let walk = ignore::WalkBuilder::new(folder).sort_by_file_name(std::cmp::Ord::cmp).build();
+    walk.filter_map(Result::ok)
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(folder).ok()?.to_str()?.to_owned();
+            let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+            (!path.is_empty()).then(|| path + slash)
+        })
+        .take(FILES)
+        .collect()
 }
 
 /// Longest time a session gets to end.

@@ -46,6 +46,13 @@ pub enum Msg {
         /// The list, newest first.
         result: Result<Vec<SessionRow>, String>,
     },
+    /// The files of the work folder, relative, folders with a slash at the end.
+    Files {
+        /// Which request.
+        id: EffectId,
+        /// The files.
+        files: Arc<[String]>,
+    },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
     /// What an earlier run left unsent in this folder.

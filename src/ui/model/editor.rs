@@ -59,6 +59,23 @@ impl Editor {
         }
     }
 
+    /// What stands before the cursor in its line.
+    #[must_use]
+    pub fn before_cursor(&self) -> String {
+        let area = self.area.borrow();
+        let (row, column) = area.cursor();
+        area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default()
+    }
+
+    /// Writes `text` in place of the `count` characters before the cursor.
+    pub fn replace_before_cursor(&mut self, count: usize, text: &str) {
+        let area = self.area.get_mut();
+        for _ in 0..count {
+            area.delete_char();
+        }
+        area.insert_str(text);
+    }
+
     /// Is there no text?
     #[must_use]
     pub fn is_empty(&self) -> bool {

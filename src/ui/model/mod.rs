@@ -4,6 +4,7 @@ pub mod approval;
 pub mod cell;
 pub mod composer;
 pub mod editor;
+pub mod mention;
 pub mod overlay;
 pub mod paste;
 pub mod picker;
@@ -16,6 +17,7 @@ use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
 use approval::Approvals;
 use composer::Composer;
+use mention::Mention;
 use overlay::Overlay;
 use status::Status;
 use timeline::Timeline;
@@ -66,6 +68,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Files offered while `@` is typed.
+    pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
     /// Checkpoints.
@@ -107,6 +111,7 @@ impl Model {
             screen: Screen { width, height, is_focused: true, wants_sidebar: true },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            mention: Mention::default(),
             approvals: Approvals::default(),
             timeline: Timeline::default(),
             status: Status::default(),

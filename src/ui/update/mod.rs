@@ -4,6 +4,7 @@
 mod actions;
 mod approval;
 mod keys;
+mod mention;
 mod overlay;
 mod picker;
 mod session;
@@ -31,6 +32,7 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     let mut effects = take_in(model, msg, now);
     if may_change_draft {
         model.composer.touch(now);
+        effects.extend(mention::refresh(model, now));
     }
     if effects.contains(&Effect::Quit)
         && let Some(draft) = model.composer.take_unsaved()
@@ -57,6 +59,10 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::DoorClosed => session::gone(model, now),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Files { id, files } => {
+            model.mention.set_files(id, files, now);
+            Vec::new()
+        }
         Msg::History(history) => {
             model.composer.set_history(history);
             Vec::new()

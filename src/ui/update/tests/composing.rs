@@ -74,3 +74,20 @@ fn what_a_crash_left_unsent_comes_back_but_is_not_sent() {
     h.keys("already writing").send(Msg::Draft(draft));
     assert_eq!(h.model.composer.editor.text(), "already writing");
 }
+
+#[test]
+fn an_at_sign_offers_files_and_enter_takes_one_before_it_sends() {
+    let mut h = Harness::new(80, 24);
+    h.keys("read @");
+    let Some(Effect::ListFiles { id }) = h.take_effects().pop() else {
+        panic!("no files asked for")
+    };
+    let files = ["src/", "src/main.rs", "src/map.rs"].map(String::from);
+    h.send(Msg::Files { id, files: files.into() });
+    h.keys("ma");
+    assert_eq!(h.model.mention.shown, ["src/map.rs", "src/main.rs"]);
+    h.keys("<down><enter>");
+    assert_eq!(h.model.composer.editor.text(), "read @src/main.rs ");
+    h.keys("please<enter>");
+    assert_eq!(sent(&mut h), [Command::Prompt("read @src/main.rs please".into())]);
+}
