@@ -18,6 +18,7 @@ mod statusline;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod title;
 mod tool;
 mod welcome;
 
