@@ -1,5 +1,6 @@
 //! Tools: what the agent can do. One file a tool; the registry knows them all.
 
+mod ask_user;
 mod bash;
 mod blocking;
 mod call;
@@ -11,6 +12,7 @@ mod grep;
 mod ls;
 mod output;
 mod path;
+mod plan;
 mod process;
 mod read_file;
 mod registry;
