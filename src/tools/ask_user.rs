@@ -108,7 +108,10 @@ fn check(questions: &[Asked]) -> Result<(), String> {
             return Err(format!("Question {at} is asked twice."));
         }
         if !OPTIONS.contains(&asked.options.len()) {
-            return Err(format!("Question {at} needs 2 to 4 options, not {}.", asked.options.len()));
+            return Err(format!(
+                "Question {at} needs 2 to 4 options, not {}.",
+                asked.options.len()
+            ));
         }
         let mut labels = HashSet::new();
         for option in &asked.options {

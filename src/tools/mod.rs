@@ -13,7 +13,7 @@ mod ls;
 mod output;
 mod path;
 mod plan;
-mod process;
+pub(crate) mod process;
 mod read_file;
 mod registry;
 mod schema;
@@ -28,4 +28,6 @@ mod write_file;
 
 pub use call::call_tool;
 pub use registry::{Toolset, UnknownTool};
-pub use tool::{Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices};
+pub use tool::{
+    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
+};

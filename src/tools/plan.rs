@@ -206,11 +206,8 @@ fn decide(
         }
         chosen if labels.iter().any(|label| label == chosen) => {
             leave()?;
-            let choice = if chosen == APPROVE {
-                String::new()
-            } else {
-                format!(" They chose: {chosen}.")
-            };
+            let choice =
+                if chosen == APPROVE { String::new() } else { format!(" They chose: {chosen}.") };
             Ok(ToolReturn::ok(
                 format!("The plan, in `{}`:\n\n{content}", file.display()),
                 format!("The user approved the plan.{choice} Plan mode is off. Carry it out."),
