@@ -75,6 +75,12 @@ impl Paths {
         self.share.join("logs")
     }
 
+    /// Plans that agents wrote.
+    #[must_use]
+    pub fn plans(&self) -> PathBuf {
+        self.share.join("plans")
+    }
+
     /// Themes of the person's own.
     #[must_use]
     pub fn themes(&self) -> PathBuf {
