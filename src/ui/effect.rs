@@ -39,6 +39,13 @@ pub enum Effect {
     },
     /// Add to the input history of this folder.
     Remember(String),
+    /// Put a text onto the clipboard.
+    Copy {
+        /// The text.
+        text: String,
+        /// What it is, for the person.
+        what: String,
+    },
     /// Ring the bell.
     Bell,
     /// Draw everything again.

@@ -47,6 +47,8 @@ pub enum Msg {
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
+    /// A text was put onto the clipboard, or not; says what and how, for a person.
+    Copied(String),
     /// Something outside the model changed the picture, or time passed.
     Tick,
     /// Leave now: a signal, or the terminal is gone.

@@ -182,6 +182,11 @@ impl App {
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })
             }
+            Done::Write(bytes, said) => {
+                self.screen.backend_mut().write_all(bytes.as_bytes())?;
+                Write::flush(self.screen.backend_mut())?;
+                self.take_in(Msg::Copied(said))
+            }
             Done::Highlighted(result) => {
                 self.caches.highlight.insert(result);
                 Ok(())
@@ -214,7 +219,7 @@ impl App {
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
         if let Some(info) = info {
-            model.painted(info.position);
+            model.painted(&info);
         }
         let wanted = caches.highlight.take_wanted();
         self.executor.highlight(wanted);

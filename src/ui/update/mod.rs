@@ -3,8 +3,11 @@
 
 mod actions;
 mod approval;
+mod copy;
 mod keys;
 mod overlay;
+mod reading;
+mod search;
 mod session;
 mod slash;
 #[cfg(test)]
@@ -40,6 +43,10 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
         Msg::History(history) => {
             model.composer.set_history(history);
+            Vec::new()
+        }
+        Msg::Copied(said) => {
+            toast(model, said, now);
             Vec::new()
         }
         Msg::Tick => {
