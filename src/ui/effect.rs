@@ -51,6 +51,13 @@ pub enum Effect {
     EditExternally(String),
     /// Ring the bell, for this reason: nobody is looking.
     Notify(&'static str),
+    /// Put a text onto the clipboard.
+    Copy {
+        /// The text.
+        text: String,
+        /// What it is, for the person.
+        what: String,
+    },
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

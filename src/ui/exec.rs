@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
+use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
 use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
@@ -23,6 +24,8 @@ pub(super) enum Done {
     Msg(Msg),
     /// A session was opened; the door comes first, so that nothing it says is missed.
     Door(Box<Door>, EffectId, Box<Opened>),
+    /// Something for the terminal itself, and what to say once it is written.
+    Write(String, String),
     /// Code was coloured.
     Highlighted(HighlightResult),
 }
@@ -63,6 +66,7 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
+            Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)
             | Effect::EditExternally(_)
@@ -182,6 +186,24 @@ impl Executor {
         let done = self.done.clone();
         self.tasks.spawn_blocking(move || {
             let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
+        });
+    }
+
+    fn copy(&mut self, text: String, what: String) {
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let way = clipboard::copy(&text, &|name| std::env::var(name).ok());
+            let _ = done.send(match way {
+                Copied::Native(tool) => {
+                    Done::Msg(Msg::Copied(format!("{what}: copied with {tool}")))
+                }
+                Copied::Terminal(sequence) => {
+                    Done::Write(sequence, format!("{what}: copied through the terminal (OSC 52)"))
+                }
+                Copied::TooLong => Done::Msg(Msg::Copied(format!(
+                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
+                ))),
+            });
         });
     }
 

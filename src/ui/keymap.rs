@@ -18,6 +18,12 @@ pub enum Context {
     Approval,
     /// The checkpoint timeline.
     Timeline,
+    /// The transcript has the focus.
+    Transcript,
+    /// One cell on the whole screen.
+    Pager,
+    /// A search is written.
+    Search,
     /// The list of sessions.
     Sessions,
     /// The help page.
@@ -30,8 +36,11 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Composer,
+        Self::Transcript,
+        Self::Search,
+        Self::Pager,
         Self::Approval,
         Self::Timeline,
         Self::Sessions,
@@ -49,6 +58,9 @@ impl Context {
             Self::Composer => "Composer",
             Self::Approval => "Approval",
             Self::Timeline => "Timeline",
+            Self::Transcript => "Transcript",
+            Self::Pager => "Pager",
+            Self::Search => "Search",
             Self::Sessions => "Sessions",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
@@ -134,6 +146,34 @@ pub enum Action {
     Revert,
     /// Back to the selected checkpoint with a message.
     DMail,
+    /// To the transcript.
+    FocusTranscript,
+    /// The prompt before.
+    PreviousPrompt,
+    /// The prompt after.
+    NextPrompt,
+    /// The tool call before.
+    PreviousCall,
+    /// The tool call after.
+    NextCall,
+    /// Scroll up half a page.
+    HalfUp,
+    /// Scroll down half a page.
+    HalfDown,
+    /// Show all or little of the selected cell.
+    Fold,
+    /// The selected cell on the whole screen.
+    Open,
+    /// Copy the selected cell's source.
+    Copy,
+    /// Copy a block of code, or what a tool was called with.
+    CopyCode,
+    /// Search.
+    Search,
+    /// The next match.
+    NextMatch,
+    /// The match before.
+    PreviousMatch,
 }
 
 /// One row of the keymap.
@@ -166,9 +206,54 @@ const DEFAULTS: &[Row] = &[
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
     (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
     (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
-    (Context::Composer, "tab", Action::Complete, "Complete the slash command", ""),
+    (
+        Context::Composer,
+        "tab",
+        Action::Complete,
+        "Complete the slash command; from an empty composer, to the transcript",
+        "",
+    ),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
+    (Context::Transcript, "up k", Action::SelectPrevious, "Cell above", "move"),
+    (Context::Transcript, "down j", Action::SelectNext, "Cell below", ""),
+    (Context::Transcript, "[ K", Action::PreviousPrompt, "Previous prompt", "prompts"),
+    (Context::Transcript, "] J", Action::NextPrompt, "Next prompt", ""),
+    (Context::Transcript, "{ T", Action::PreviousCall, "Previous tool call", ""),
+    (Context::Transcript, "} t", Action::NextCall, "Next tool call", ""),
+    (Context::Transcript, "u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    (Context::Transcript, "d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    (Context::Transcript, "g home", Action::Top, "To the beginning", ""),
+    (Context::Transcript, "G end", Action::Bottom, "To the end, and follow", ""),
+    (Context::Transcript, "enter space", Action::Fold, "Show all or little of this cell", "fold"),
+    (Context::Transcript, "o v", Action::Open, "This cell on the whole screen", "open"),
+    (Context::Transcript, "y", Action::Copy, "Copy what this cell was made from", "copy"),
+    (
+        Context::Transcript,
+        "c",
+        Action::CopyCode,
+        "Copy a block of code of it (again: the next), or what the tool was called with",
+        "copy code",
+    ),
+    (Context::Transcript, "/", Action::Search, "Search", "search"),
+    (Context::Transcript, "n", Action::NextMatch, "Next match", ""),
+    (Context::Transcript, "N", Action::PreviousMatch, "Previous match", ""),
+    (Context::Transcript, "tab i", Action::Back, "To the composer", ""),
+    (Context::Search, "enter", Action::Choose, "Look for it", "find"),
+    (Context::Search, "up", Action::Previous, "What was looked for last", ""),
+    (Context::Pager, "up k", Action::ScrollUp, "Up a line", "scroll"),
+    (Context::Pager, "down j", Action::ScrollDown, "Down a line", ""),
+    (Context::Pager, "u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    (Context::Pager, "d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    (Context::Pager, "b", Action::PageUp, "Up a page", ""),
+    (Context::Pager, "space", Action::PageDown, "Down a page", "page"),
+    (Context::Pager, "g home", Action::Top, "To the beginning", ""),
+    (Context::Pager, "G end", Action::Bottom, "To the end", ""),
+    (Context::Pager, "/", Action::Search, "Search", "search"),
+    (Context::Pager, "n", Action::NextMatch, "Next match", "next"),
+    (Context::Pager, "N", Action::PreviousMatch, "Previous match", ""),
+    (Context::Pager, "y", Action::Copy, "Copy what this cell was made from", "copy"),
+    (Context::Pager, "q o", Action::Back, "Close", ""),
     (Context::Approval, "y 1", Action::Approve, "Approve once", "approve"),
     (Context::Approval, "a 2", Action::ApproveForSession, "Approve for this session", "session"),
     (Context::Approval, "n 3", Action::Reject, "Reject", "reject"),

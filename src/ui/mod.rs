@@ -4,6 +4,7 @@
 //! asked of the world, [`view`](fn@view::view) draws. These are pure; `runtime`, `exec` and `terminal`
 //! are the edge that is not.
 
+mod clipboard;
 pub mod clock;
 pub mod effect;
 mod exec;

@@ -59,6 +59,8 @@ pub enum Msg {
     Draft(Draft),
     /// The draft comes back from the external editor, or why it does not.
     Edited(Result<String, String>),
+    /// A text was put onto the clipboard, or not; says what and how, for a person.
+    Copied(String),
     /// Something outside the model changed the picture, or time passed.
     Tick,
     /// Leave now: a signal, or the terminal is gone.

@@ -1,6 +1,6 @@
 //! The loop: waits for something to happen, lets `update` take it in, carries out the effects, draws.
 
-use std::io;
+use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::EventStream;
@@ -194,6 +194,11 @@ impl App {
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })
             }
+            Done::Write(bytes, said) => {
+                self.screen.backend_mut().write_all(bytes.as_bytes())?;
+                Write::flush(self.screen.backend_mut())?;
+                self.take_in(Msg::Copied(said))
+            }
             Done::Highlighted(result) => {
                 self.caches.highlight.insert(result);
                 Ok(())
@@ -224,7 +229,7 @@ impl App {
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
         if let Some(info) = info {
-            model.painted(info.position);
+            model.painted(&info);
         }
         let title = title(model);
         if *shown_title != title {

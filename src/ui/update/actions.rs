@@ -3,11 +3,12 @@
 use super::super::effect::{Effect, OpenTarget};
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::Action;
-use super::super::model::overlay::Overlay;
+use super::super::model::overlay::{Overlay, PagerMove};
+use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, mention, overlay, picker, session, slash, timeline, toast};
+use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -58,6 +59,7 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
                 model.approvals.is_expanded = !model.approvals.is_expanded;
             } else {
                 model.shows_details = !model.shows_details;
+                model.transcript.forget_folds();
             }
             Vec::new()
         }
@@ -81,6 +83,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         }
         Action::Newline => model.composer.editor.newline(),
         Action::Complete if mention::accept(model) => {}
+        Action::Complete if model.composer.editor.is_empty() => reading::focus(model),
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),
         Action::Next => next(model),
@@ -141,6 +144,10 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
             *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
             Vec::new()
         }
+        Some(Overlay::Pager(pager)) => {
+            pager.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            Vec::new()
+        }
         Some(_) => Vec::new(),
         None => scroll(model, Scroll::Lines(notches * WHEEL_LINES)),
     }
@@ -148,12 +155,17 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
 
 fn scroll(model: &mut Model, by: Scroll) -> Vec<Effect> {
     model.transcript.scroll(by);
+    model.transcript.drags_selection = true;
     Vec::new()
 }
 
 /// One step back: the topmost overlay, the pane, the turn. Never loses anything.
 fn back(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.overlays.pop().is_some() {
+        return Vec::new();
+    }
+    if model.focus == Focus::Transcript && !model.search.pattern.is_empty() {
+        model.search = Search::default();
         return Vec::new();
     }
     if model.focus != Focus::Composer {

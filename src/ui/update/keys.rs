@@ -5,7 +5,7 @@ use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::{actions, approval, overlay, picker, slash, timeline, toast};
+use super::{actions, approval, overlay, picker, reading, search, slash, timeline, toast};
 
 /// A key was pressed.
 pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
@@ -15,6 +15,7 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     match context {
         Context::Composer => return composer(model, key, now),
+        Context::Search => return search::key(model, key, now),
         Context::Sessions if key.is_text() || key.code == KeyCode::Backspace => {
             return overlay::filter(model, key);
         }
@@ -41,7 +42,9 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Sessions => overlay::act_in_sessions(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Picker => picker::act(model, action, now),
-        Context::Dialog | Context::Composer | Context::Global => None,
+        Context::Transcript => reading::act(model, action, now),
+        Context::Pager => reading::act_in_pager(model, action, now),
+        Context::Dialog | Context::Composer | Context::Search | Context::Global => None,
     };
     handled.unwrap_or_else(|| actions::global(model, action, now))
 }
@@ -92,6 +95,10 @@ fn dialog(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
 
 /// Text was pasted.
 pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
+    if let Some(typing) = &mut model.search.typing {
+        typing.insert(&text.replace('\n', " "));
+        return Vec::new();
+    }
     model.approvals.typed(now);
     match model.overlays.last_mut() {
         Some(Overlay::Sessions(list)) => list.filter.insert(&text.replace('\n', " ")),

@@ -3,10 +3,13 @@
 
 mod actions;
 mod approval;
+mod copy;
 mod keys;
 mod mention;
 mod overlay;
 mod picker;
+mod reading;
+mod search;
 mod session;
 mod slash;
 #[cfg(test)]
@@ -71,6 +74,10 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             if model.composer.restore(draft) {
                 toast(model, "What you had not sent is back", now);
             }
+            Vec::new()
+        }
+        Msg::Copied(said) => {
+            toast(model, said, now);
             Vec::new()
         }
         Msg::Edited(result) => {
