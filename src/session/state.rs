@@ -34,6 +34,8 @@ pub struct SessionState {
     pub plan_mode: bool,
     /// Hidden from lists.
     pub archived: bool,
+    /// When it was hidden, in seconds since 1970.
+    pub archived_at: Option<f64>,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
     /// The values as they were loaded or saved last: what differs is this program's change.
@@ -41,7 +43,7 @@ pub struct SessionState {
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 9] = [
+const PLACES: [&[&str]; 10] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -50,6 +52,7 @@ const PLACES: [&[&str]; 9] = [
     &["title_generated"],
     &["plan_mode"],
     &["archived"],
+    &["archived_at"],
     &["todos"],
 ];
 
@@ -76,7 +79,8 @@ impl SessionState {
             title_generated: value(&document, PLACES[5]),
             plan_mode: value(&document, PLACES[6]),
             archived: value(&document, PLACES[7]),
-            todos: value(&document, PLACES[8]),
+            archived_at: value(&document, PLACES[8]),
+            todos: value(&document, PLACES[9]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -121,6 +125,7 @@ impl SessionState {
             json!(self.title_generated),
             json!(self.plan_mode),
             json!(self.archived),
+            json!(self.archived_at),
             json!(self.todos),
         ]
     }
