@@ -26,7 +26,7 @@ pub use export::{Exported, export_markdown};
 pub use fork::{Fork, WireCut};
 pub use history::InputHistory;
 pub use import::{Imported, import_text};
-pub use lock::SessionLock;
+pub use lock::{Holder, SessionLock};
 pub use shelf::{FolderSessions, Place};
 pub use state::SessionState;
 pub use store::{Session, SessionStore, SessionSummary};

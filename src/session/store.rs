@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::SessionError;
-use super::lock::SessionLock;
+use super::lock::{Holder, SessionLock};
 use super::{legacy, lock, metadata, peek};
 use crate::files;
 use crate::message::SessionId;
@@ -58,6 +58,12 @@ impl Session {
     /// [`SessionError::InUse`] when another has it; `Io` when the folder cannot be written.
     pub fn lock(&self) -> Result<SessionLock, SessionError> {
         SessionLock::take(&self.id, &self.dir)
+    }
+
+    /// Who holds the session now. Nobody is kept out by asking.
+    #[must_use]
+    pub fn holder(&self) -> Option<Holder> {
+        lock::holder(&self.dir)
     }
 
     /// The session as a list shows it. Reads only the beginnings of its files.
@@ -150,7 +156,8 @@ impl SessionStore {
             .and_then(|id| self.existing(work_dir, id));
         let marked_at =
             fs::metadata(self.paths.metadata_file()).and_then(|metadata| metadata.modified());
-        let newest = self.list(work_dir)?.into_iter().find(|session| !lock::is_held(&session.dir));
+        let newest =
+            self.list(work_dir)?.into_iter().find(|session| lock::holder(&session.dir).is_none());
         Ok(match (marked, newest) {
             (Some(marked), Some(newest)) if !marked_at.is_ok_and(|at| newest.updated_at > at) => {
                 Some(marked)
