@@ -3,6 +3,7 @@
 //! The layout and the files are the Python program's; `docs/sessions.md` has them. What a session
 //! says is `context`'s and `wire::record`'s; running one is `engine`'s.
 
+mod archive;
 mod error;
 mod export;
 mod fork;
@@ -21,6 +22,7 @@ mod tests;
 mod title;
 mod trash;
 
+pub use archive::export_zip;
 pub use error::SessionError;
 pub use export::{Exported, export_markdown};
 pub use fork::{Fork, WireCut};

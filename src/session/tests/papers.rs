@@ -92,3 +92,28 @@ fn a_file_or_a_session_is_imported_as_context() {
         assert!(error.contains(reason), "{error}");
     }
 }
+
+#[test]
+fn a_zip_has_every_file_and_replaces_none() {
+    let place = place();
+    let session = talk(&place);
+    let _lock = session.lock().expect("open here");
+    fs::create_dir(session.dir.join("uploads")).expect("folder");
+    fs::write(session.dir.join("uploads/a.txt"), "up".repeat(5000)).expect("file");
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("out.zip");
+    assert_eq!(export_zip(&session, &path).expect("zip"), 2);
+    let mut zip = zip::ZipArchive::new(fs::File::open(&path).expect("file")).expect("zip");
+    let names: Vec<String> = zip.file_names().map(str::to_owned).collect();
+    assert_eq!(names, ["manifest.json", "context.jsonl", "uploads/a.txt"]);
+    for name in ["context.jsonl", "uploads/a.txt"] {
+        let mut text = String::new();
+        let mut file = zip.by_name(name).expect(name);
+        std::io::Read::read_to_string(&mut file, &mut text).expect(name);
+        assert_eq!(text, fs::read_to_string(session.dir.join(name)).expect(name));
+    }
+    assert!(fs::metadata(&path).expect("file").len() < 4000, "it is compressed");
+    let error = export_zip(&session, &path).expect_err("taken").to_string();
+    assert!(error.contains("file of that name"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).expect("list").count(), 1);
+}
