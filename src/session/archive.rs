@@ -30,8 +30,7 @@ pub fn export_zip(session: &Session, path: &Path) -> Result<usize, SessionError>
     let folder = folder.unwrap_or(Path::new("."));
     let file = tempfile::Builder::new().tempfile_in(folder);
     let mut file = file.map_err(SessionError::io("write in", folder))?;
-    let count =
-        write(session, file.as_file_mut()).map_err(SessionError::io("export to", path))?;
+    let count = write(session, file.as_file_mut()).map_err(SessionError::io("export to", path))?;
     file.persist_noclobber(path).map_err(|error| SessionError::io("write", path)(error.error))?;
     Ok(count)
 }
