@@ -14,5 +14,6 @@ pub use error::{ConfigError, ConfigErrorKind};
 pub use load::{ConfigSource, Loaded};
 pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
 pub use schema::{
-    Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind, ResolvedModel,
+    Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
+    ProviderConfig, ProviderKind, ResolvedModel,
 };

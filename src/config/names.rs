@@ -51,6 +51,9 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_preserved_messages",
 ];
 
+/// Keys of `[compaction]`.
+pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
 /// Values of a provider's `type`.
 pub(super) const PROVIDER_TYPES: &[&str] = &[
     "kimi",

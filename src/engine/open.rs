@@ -76,6 +76,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
             tools,
             model: Some(model),
             limits,
+            compaction: options.config.compaction,
             hub: hub.clone(),
             state,
             info,
@@ -224,6 +225,9 @@ fn limits(options: &HostOptions) -> LoopControl {
     let mut limits = options.config.loop_control.clone();
     if let Some(steps) = options.max_steps {
         limits.max_steps_per_turn = steps;
+    }
+    if let Some(rounds) = options.max_ralph_iterations {
+        limits.max_ralph_iterations = rounds;
     }
     limits
 }

@@ -20,6 +20,8 @@ pub(crate) struct Approvals {
     hub: Hub,
     state: SharedState,
     yolo: AtomicBool,
+    /// Is the person away?
+    afk: AtomicBool,
     /// Did a person say a plain no since [`Approvals::take_rejected`]?
     rejected: AtomicBool,
     pending: Mutex<Vec<Pending>>,
@@ -35,10 +37,12 @@ struct Pending {
 impl Approvals {
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
     pub(crate) fn new(hub: Hub, state: SharedState, yolo: bool) -> Self {
+        let afk = state.read(|state| state.afk);
         Self {
             hub,
             state,
             yolo: AtomicBool::new(yolo),
+            afk: AtomicBool::new(afk),
             rejected: AtomicBool::new(false),
             pending: Mutex::default(),
         }
@@ -54,6 +58,16 @@ impl Approvals {
         self.yolo.store(yolo, Ordering::Relaxed);
     }
 
+    /// Is the person away, so that nobody can be asked?
+    pub(crate) fn afk(&self) -> bool {
+        self.afk.load(Ordering::Relaxed)
+    }
+
+    /// The person is away, or back.
+    pub(crate) fn set_afk(&self, afk: bool) {
+        self.afk.store(afk, Ordering::Relaxed);
+    }
+
     /// Was something rejected without a word since this was last asked? Such a no ends the turn.
     pub(crate) fn take_rejected(&self) -> bool {
         self.rejected.swap(false, Ordering::Relaxed)
@@ -61,7 +75,7 @@ impl Approvals {
 
     /// Asks whether the call of `context` may do what `ask` says, and waits for the answer.
     pub(crate) async fn request(&self, context: &ToolContext, ask: ApprovalAsk) -> Approval {
-        if self.yolo() || self.is_approved_for_session(&ask.action) {
+        if self.yolo() || self.afk() || self.is_approved_for_session(&ask.action) {
             return Approval::Approved;
         }
         let id = uuid::Uuid::new_v4().to_string();

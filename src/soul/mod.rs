@@ -6,19 +6,24 @@
 //! model call with its retries [`ask`], the tool calls of a step [`calls`].
 
 mod advice;
+mod afk;
 mod approval;
 mod ask;
 mod calls;
 mod compaction;
 mod desk;
 mod dmail;
+mod overflow;
+mod ralph;
 mod repair;
+mod repetition;
 mod revert;
 mod services;
 mod slash;
 mod state;
 mod status;
 mod step;
+mod strategy;
 mod turn;
 
 #[cfg(test)]
@@ -33,7 +38,7 @@ use futures::FutureExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Capability, LoopControl};
+use crate::config::{Capability, CompactionConfig, LoopControl};
 use crate::context::Context;
 use crate::llm::ChatProvider;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
@@ -85,6 +90,8 @@ pub(crate) struct Setup {
     pub(crate) model: Option<Model>,
     /// Limits of the loop.
     pub(crate) limits: LoopControl,
+    /// How a context that is too long is made shorter.
+    pub(crate) compaction: CompactionConfig,
     /// Who hears of it.
     pub(crate) hub: Hub,
     /// What `state.json` says.
@@ -101,6 +108,7 @@ pub(crate) struct Soul {
     tools: Arc<Toolset>,
     model: Option<Model>,
     limits: LoopControl,
+    compaction: CompactionConfig,
     hub: Hub,
     state: SharedState,
     approvals: Arc<Approvals>,
@@ -109,6 +117,10 @@ pub(crate) struct Soul {
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
+    /// Did the last compaction make a summary?
+    was_summarised: bool,
+    /// Has the model been told that nobody is there?
+    knows_of_afk: bool,
 }
 
 /// What an idle soul is asked to do.
@@ -122,8 +134,18 @@ enum Work {
 impl Soul {
     /// A soul that has heard nothing yet.
     pub(crate) fn new(setup: Setup) -> Self {
-        let Setup { session_id, added_dirs, context, tools, model, limits, hub, state, info } =
-            setup;
+        let Setup {
+            session_id,
+            added_dirs,
+            context,
+            tools,
+            model,
+            limits,
+            compaction,
+            hub,
+            state,
+            info,
+        } = setup;
         let state = SharedState::new(&info.session_dir, state);
         let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
         let services = Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
@@ -135,6 +157,7 @@ impl Soul {
             tools: Arc::new(tools),
             model,
             limits,
+            compaction,
             hub,
             state,
             approvals,
@@ -142,6 +165,8 @@ impl Soul {
             desk,
             info,
             compacted_to: 0,
+            was_summarised: false,
+            knows_of_afk: false,
         }
     }
 

@@ -7,8 +7,10 @@ mod approvals;
 mod cancel;
 mod compaction;
 mod files;
+mod loops;
 mod retry;
 mod slash;
+mod strategies;
 mod travel;
 mod turns;
 
@@ -23,7 +25,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use super::{Model, Setup, Soul};
-use crate::config::{Capability, LoopControl};
+use crate::config::{Capability, CompactionConfig, LoopControl};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
 use crate::message::{
@@ -214,6 +216,7 @@ fn state(change: impl FnOnce(&mut SessionState)) -> SessionState {
 struct Stage {
     tools: Toolset,
     limits: LoopControl,
+    compaction: CompactionConfig,
     state: SessionState,
     max_context: u64,
     has_model: bool,
@@ -226,6 +229,7 @@ impl Default for Stage {
         Self {
             tools: tools(&[]),
             limits: LoopControl::default(),
+            compaction: CompactionConfig::default(),
             state: SessionState::default(),
             max_context: 200_000,
             has_model: true,
@@ -277,6 +281,7 @@ impl Stage {
             tools: self.tools,
             model: self.has_model.then_some(model),
             limits: self.limits,
+            compaction: self.compaction,
             hub,
             state: self.state,
             info,
@@ -456,6 +461,23 @@ fn extension_line(extension: &Extension) -> String {
                 change.before.messages,
                 change.after.messages
             )
+        }
+        Extension::ContextRewritten(what) => format!(
+            "Rewritten by {}{}: {:?}",
+            what.strategy,
+            if what.is_fallback { " (fallback)" } else { "" },
+            what.messages.iter().map(|one| one.index).collect::<Vec<_>>()
+        ),
+        Extension::ContextRestored(restored) => format!(
+            "Restored {}: {} -> {} messages, next {}.{}",
+            restored.from,
+            restored.change.before.messages,
+            restored.change.after.messages,
+            restored.change.new_generation,
+            restored.change.next_checkpoint
+        ),
+        Extension::CallEdited(edited) => {
+            format!("Edited {} {}", edited.tool_call_id, edited.arguments)
         }
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
