@@ -195,7 +195,7 @@ impl App {
             match effect {
                 Effect::Quit => self.is_over = true,
                 Effect::Suspend => self.suspend()?,
-                Effect::Redraw => self.screen.clear()?,
+                Effect::Redraw => terminal::forget(&mut self.screen)?,
                 Effect::Bell => {
                     self.screen.backend_mut().write_all(b"\x07")?;
                     Write::flush(self.screen.backend_mut())?;
@@ -228,7 +228,7 @@ impl App {
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
         self.guard = Some(Guard::take()?);
-        self.screen.clear()?;
+        terminal::forget(&mut self.screen)?;
         self.clock.want_now();
         Ok(())
     }

@@ -14,7 +14,7 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 
 use super::key::{KeyCode, KeyPress};
 use super::msg::Msg;
@@ -101,6 +101,16 @@ pub(super) fn install_panic_hook() {
 /// A screen to draw on.
 pub(super) fn screen() -> io::Result<Screen> {
     Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())))
+}
+
+/// Empties the terminal and forgets what was drawn, so that the next frame draws every cell.
+///
+/// Ratatui's own `clear` asks the terminal where the cursor is. The thread that reads keys may take
+/// the answer away, and there are terminals that give none.
+pub(super) fn forget(screen: &mut Screen) -> io::Result<()> {
+    screen.backend_mut().clear_region(ClearType::All)?;
+    screen.swap_buffers();
+    Ok(())
 }
 
 /// Begins a frame that the terminal shows as a whole.

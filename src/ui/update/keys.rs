@@ -5,7 +5,7 @@ use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::{actions, approval, overlay, slash, timeline};
+use super::{actions, approval, overlay, slash, timeline, toast};
 
 /// A key was pressed.
 pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
@@ -23,16 +23,13 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     match model.keymap.lookup(context, key) {
         Some(action) => act(model, context, action, now),
-        // Whoever types meant the composer.
-        None if key.is_text() && context == Context::Timeline => {
-            if overlay::is_timeline(model) {
-                Vec::new()
-            } else {
-                model.focus = super::super::model::Focus::Composer;
-                composer(model, key, now)
+        None => {
+            if key.is_text() {
+                let text = format!("{key} does nothing here; Esc goes back to the composer");
+                toast(model, text, now);
             }
+            Vec::new()
         }
-        None => Vec::new(),
     }
 }
 

@@ -454,3 +454,11 @@ fn a_refused_prompt_leaves_the_screen_ready_for_the_next() {
     h.begin_turn("x").send(Msg::Door(DoorMessage::Refused("Revert later.".into())));
     assert!(h.model.status.activity.is_running(), "something else was refused");
 }
+
+#[test]
+fn a_key_that_does_nothing_says_so_and_loses_nothing() {
+    let mut h = Harness::new(120, 40);
+    h.begin_turn("q").checkpoint(0, None, 0).step(1).end_turn().keys("draft<ctrl-t>x");
+    assert!(h.picture().contains("x does nothing here"));
+    assert_eq!(h.model.composer.editor.text(), "draft");
+}

@@ -25,7 +25,9 @@ pub(super) fn draw(
     buffer: &mut Buffer,
     now: f64,
 ) -> Option<Point> {
-    let area = panel::centred(area, 100, area.height.saturating_sub(2).max(4));
+    let rows = list.rows.as_ref().map_or(0, |rows| rows.as_ref().map_or(0, Vec::len));
+    let rows = u16::try_from(rows.max(5)).unwrap_or(u16::MAX).saturating_add(4);
+    let area = panel::centred(area, 100, rows.min(area.height.saturating_sub(2)).max(4));
     let inner = panel::draw("Sessions of this folder", theme, area, buffer);
     if inner.height == 0 {
         return None;
