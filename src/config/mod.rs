@@ -5,6 +5,7 @@ mod load;
 mod names;
 mod read;
 mod resolve;
+mod rules;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod tree;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use load::{ConfigSource, Loaded};
 pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
+pub use rules::{ProjectRules, RuleFiles};
 pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,

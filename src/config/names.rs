@@ -22,6 +22,7 @@ pub(super) const TOP: &[&str] = &[
     "services",
     "mcp",
     "compaction",
+    "permission",
 ];
 
 /// Keys of a provider.
@@ -53,6 +54,9 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
 
 /// Keys of `[compaction]`.
 pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
+/// Keys of a permission rule.
+pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];
 
 /// Values of a provider's `type`.
 pub(super) const PROVIDER_TYPES: &[&str] = &[

@@ -1,5 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+pub(super) mod permission;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -81,6 +83,7 @@ impl Reader {
                 .collect(),
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
+            permission_rules: self.permission(&top),
         }
     }
 

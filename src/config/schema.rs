@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::permission::Rule;
+
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,6 +32,8 @@ pub struct Config {
     pub loop_control: LoopControl,
     /// How a context that is too long is made shorter.
     pub compaction: CompactionConfig,
+    /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
+    pub permission_rules: Vec<Rule>,
 }
 
 impl Default for Config {
@@ -46,6 +50,7 @@ impl Default for Config {
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
+            permission_rules: Vec::new(),
         }
     }
 }

@@ -8,13 +8,14 @@ use anyhow::Context as _;
 
 use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel};
+use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
 use crate::message::{CheckpointRef, Message, Role};
+use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
-use crate::soul::{self, Model, Setup};
+use crate::soul::{self, Model, RuleSource, Setup};
 use crate::tools::Toolset;
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
@@ -48,6 +49,8 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     context.freeze_system_prompt(&agent.system_prompt)?;
     warnings.extend(close_dangling_calls(&mut context)?);
 
+    let rules = rules(options, &work_dir, &mut warnings)?;
+
     let state = SessionState::load(&session.dir);
     let limits = limits(options);
     let info = SessionInfo {
@@ -77,6 +80,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
             model: Some(model),
             limits,
             compaction: options.config.compaction,
+            rules,
             hub: hub.clone(),
             state,
             info,
@@ -219,6 +223,21 @@ fn close_dangling_calls(context: &mut Context) -> Result<Option<String>, Context
 /// Further folders of the workspace, as far as they are still there.
 fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
     state.additional_dirs.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect()
+}
+
+/// The permission rules of the person and the project.
+fn rules(
+    options: &HostOptions,
+    work_dir: &Path,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<RuleSource> {
+    let files = RuleFiles::new(&options.paths, work_dir);
+    let project = files.project_rules()?;
+    warnings.extend(project.warnings);
+    let scoped = |scope: Scope| move |rule: Rule| ScopedRule { scope, rule };
+    let of_user = options.config.permission_rules.iter().cloned().map(scoped(Scope::User));
+    let rules = of_user.chain(project.rules.into_iter().map(scoped(Scope::Project))).collect();
+    Ok(RuleSource { rules, files })
 }
 
 fn limits(options: &HostOptions) -> LoopControl {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::files;
 use crate::message::TodoItem;
+use crate::permission::Rule;
 
 const STATE_FILE: &str = "state.json";
 
@@ -36,12 +37,14 @@ pub struct SessionState {
     pub archived: bool,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
+    /// Permission rules of this session.
+    pub permission_rules: Vec<Rule>,
     /// The values as they were loaded or saved last: what differs is this program's change.
     known: Vec<Value>,
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 9] = [
+const PLACES: [&[&str]; 10] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -51,6 +54,8 @@ const PLACES: [&[&str]; 9] = [
     &["plan_mode"],
     &["archived"],
     &["todos"],
+    // Under a key of our own: other programs leave it alone.
+    &["kimi_tui", "permission_rules"],
 ];
 
 impl SessionState {
@@ -77,6 +82,7 @@ impl SessionState {
             plan_mode: value(&document, PLACES[6]),
             archived: value(&document, PLACES[7]),
             todos: value(&document, PLACES[8]),
+            permission_rules: value(&document, PLACES[9]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -122,6 +128,7 @@ impl SessionState {
             json!(self.plan_mode),
             json!(self.archived),
             json!(self.todos),
+            json!(self.permission_rules),
         ]
     }
 }

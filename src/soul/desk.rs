@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
 use crate::message::UserInput;
+use crate::permission::{Rule, Scope};
 use crate::wire::{Command, DoorMessage, Hub, Response};
 
 /// Why plan mode cannot be switched.
@@ -54,9 +55,25 @@ impl Desk {
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
+            Some(Command::Restore { .. }) => {
+                self.refuse("A turn is running. Cancel it before you restore a context.");
+            }
+            Some(Command::AddRule { request_id, scope, rule }) => {
+                self.add_rule(request_id.as_deref(), scope, rule);
+            }
+            Some(Command::ApproveEdited { request_id, arguments }) => {
+                self.approvals.approve_edited(&request_id, arguments);
+            }
             Some(Command::SetPlanMode(_)) => self.refuse(NO_PLAN_MODE),
         }
         true
+    }
+
+    /// Keeps a permission rule, and answers what it decides.
+    pub(super) fn add_rule(&self, request_id: Option<&str>, scope: Scope, rule: Rule) {
+        if let Err(reason) = self.approvals.add_rule(request_id, scope, rule) {
+            self.refuse(reason);
+        }
     }
 
     fn steer(&self, input: UserInput) {

@@ -14,6 +14,7 @@ mod compaction;
 mod desk;
 mod dmail;
 mod overflow;
+mod permission;
 mod ralph;
 mod repair;
 mod repetition;
@@ -48,9 +49,11 @@ use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCo
 
 use approval::Approvals;
 use desk::Desk;
+use permission::Permissions;
 use services::Services;
 use state::SharedState;
 
+pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
@@ -92,6 +95,8 @@ pub(crate) struct Setup {
     pub(crate) limits: LoopControl,
     /// How a context that is too long is made shorter.
     pub(crate) compaction: CompactionConfig,
+    /// What is allowed, asked about, forbidden.
+    pub(crate) rules: RuleSource,
     /// Who hears of it.
     pub(crate) hub: Hub,
     /// What `state.json` says.
@@ -142,12 +147,15 @@ impl Soul {
             model,
             limits,
             compaction,
+            rules,
             hub,
             state,
             info,
         } = setup;
         let state = SharedState::new(&info.session_dir, state);
-        let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
+        let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
+        let approvals =
+            Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo, permissions));
         let services = Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
         let desk = Desk::new(hub.clone(), Arc::clone(&approvals));
         Self {
@@ -186,8 +194,16 @@ impl Soul {
                     self.refuse("No turn is running. Send it as a prompt.");
                     true
                 }
+                Command::AddRule { request_id, scope, rule } => {
+                    self.desk.add_rule(request_id.as_deref(), scope, rule);
+                    true
+                }
+                Command::Restore { generation } => {
+                    self.restore_by_user(generation);
+                    true
+                }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.
-                Command::Cancel | Command::Respond(_) => true,
+                Command::Cancel | Command::Respond(_) | Command::ApproveEdited { .. } => true,
                 Command::SetPlanMode(_) => {
                     self.refuse(desk::NO_PLAN_MODE);
                     true

@@ -140,7 +140,9 @@ impl Soul {
         let message = answer.into_message();
         let context = self.tool_context(cancel);
         let results =
-            Calls::start(message.calls(), &self.hub, &self.tools, &context).finish(cancel).await;
+            Calls::start(message.calls(), &self.hub, &self.tools, &self.approvals, &context)
+                .finish(cancel)
+                .await;
         let mut tool_messages: Vec<Message> = message
             .calls()
             .iter()
