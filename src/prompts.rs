@@ -14,6 +14,11 @@ const DMAIL_FROM_PERSON: &str = include_str!("../prompts/dmail_from_person.md").
 const RALPH: &str = include_str!("../prompts/ralph.md").trim_ascii();
 const AFK: &str = include_str!("../prompts/afk.md").trim_ascii();
 const AFK_OVER: &str = include_str!("../prompts/afk_over.md").trim_ascii();
+const PLAN_MODE: &str = include_str!("../prompts/plan_mode.md").trim_ascii();
+const PLAN_MODE_SHORT: &str = include_str!("../prompts/plan_mode_short.md").trim_ascii();
+
+/// Where the plan's file stands in the plan mode texts.
+const PLAN_FILE: &str = "${plan_file}";
 
 /// Where the message stands in the D-Mail texts.
 const MESSAGE: &str = "${message}";
@@ -63,6 +68,12 @@ pub fn afk() -> String {
 #[must_use]
 pub fn afk_over() -> String {
     format!("<system-reminder>\n{AFK_OVER}\n</system-reminder>")
+}
+
+/// What a model is told in plan mode, in full or as a reminder.
+#[must_use]
+pub fn plan_mode(plan_file: &str, is_full: bool) -> String {
+    if is_full { PLAN_MODE } else { PLAN_MODE_SHORT }.replacen(PLAN_FILE, plan_file, 1)
 }
 
 /// Puts `message` in its place, once: a message that holds the mark itself is left as it is.

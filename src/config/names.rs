@@ -57,6 +57,8 @@ pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
 
 /// Keys of a permission rule.
 pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];
+/// Keys of an entry of `[[hooks]]`.
+pub(super) const HOOK: &[&str] = &["event", "matcher", "command", "timeout"];
 
 /// Values of a provider's `type`.
 pub(super) const PROVIDER_TYPES: &[&str] = &[

@@ -1,5 +1,6 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod hooks;
 pub(super) mod permission;
 
 use std::collections::BTreeMap;
@@ -84,6 +85,9 @@ impl Reader {
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
             permission_rules: self.permission(&top),
+            hooks: self.hooks(&top),
+            merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
+            extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::hooks::HookConfig;
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -34,6 +35,12 @@ pub struct Config {
     pub compaction: CompactionConfig,
     /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
     pub permission_rules: Vec<Rule>,
+    /// Commands that are run at certain events.
+    pub hooks: Vec<HookConfig>,
+    /// Are the skills folders of all programs used, or only the first there is?
+    pub merge_all_available_skills: bool,
+    /// Further folders with skills.
+    pub extra_skill_dirs: Vec<String>,
 }
 
 impl Default for Config {
@@ -51,6 +58,9 @@ impl Default for Config {
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
             permission_rules: Vec::new(),
+            hooks: Vec::new(),
+            merge_all_available_skills: true,
+            extra_skill_dirs: Vec::new(),
         }
     }
 }

@@ -25,10 +25,16 @@ impl Soul {
     /// Tells the model once that nobody is there, and once that somebody is again.
     pub(super) fn tell_of_afk(&mut self) -> Result<(), ContextError> {
         let afk = self.approvals.afk();
-        if afk != self.knows_of_afk {
+        // Read from the conversation itself: a compaction or a revert may have taken it away.
+        let told = self.context.history().iter().rev().find_map(|message| {
+            let text = message.text();
+            [(prompts::afk(), true), (prompts::afk_over(), false)]
+                .into_iter()
+                .find_map(|(reminder, is)| (text == reminder).then_some(is))
+        });
+        if afk != told.unwrap_or(false) {
             let reminder = if afk { prompts::afk() } else { prompts::afk_over() };
             self.context.append(&[Message::user(reminder)])?;
-            self.knows_of_afk = afk;
         }
         Ok(())
     }

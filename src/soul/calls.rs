@@ -12,8 +12,10 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
+use super::gate;
+use crate::hooks::Hooks;
 use crate::message::{ToolCall, ToolReturn};
-use crate::tools::{ToolContext, Toolset, call_tool};
+use crate::tools::{ToolContext, Toolset};
 use crate::wire::{CallEdited, Event, Extension, Hub, ToolResult};
 
 /// How long cancelled tools may take to be dropped before the turn ends without waiting for them.
@@ -58,6 +60,7 @@ impl<'a> Calls<'a> {
         calls: &'a [ToolCall],
         hub: &'a Hub,
         tools: &Arc<Toolset>,
+        hooks: &Hooks,
         approvals: &Arc<Approvals>,
         context: &ToolContext,
     ) -> Self {
@@ -73,9 +76,10 @@ impl<'a> Calls<'a> {
                 called_as: call.function.name.clone(),
                 ..context.clone()
             };
-            let (hub, approvals) = (hub.clone(), Arc::clone(approvals));
-            let task = tasks
-                .spawn(async move { carry_out(&tools, call, &context, &approvals, &hub).await });
+            let (hub, hooks, approvals) = (hub.clone(), hooks.clone(), Arc::clone(approvals));
+            let task = tasks.spawn(async move {
+                carry_out(&tools, &hooks, call, &context, &approvals, &hub).await
+            });
             first_of.insert(task.id(), at);
         }
         Self { calls, hub, tasks, first_of, returns: vec![None; calls.len()] }
@@ -134,6 +138,7 @@ impl<'a> Calls<'a> {
 /// Makes `call` as far as the rules allow, or what a person makes of it.
 async fn carry_out(
     tools: &Toolset,
+    hooks: &Hooks,
     call: ToolCall,
     context: &ToolContext,
     approvals: &Approvals,
@@ -141,7 +146,7 @@ async fn carry_out(
 ) -> ToolReturn {
     let result = match approvals.guard(&call, context).await {
         Some(forbidden) => forbidden,
-        None => call_tool(tools, &call, context).await,
+        None => gate::call(hooks, tools, &call, context).await,
     };
     let Some(changed) = approvals.take_edit(&call.id) else { return result };
     let (edited, told) = edited(call, changed);
@@ -149,7 +154,7 @@ async fn carry_out(
         tool_call_id: edited.id.clone(),
         arguments: edited.arguments().to_owned(),
     }));
-    let mut result = call_tool(tools, &edited, context).await;
+    let mut result = gate::call(hooks, tools, &edited, context).await;
     // Some providers use the same ids again in the next step.
     approvals.forget(&edited.id);
     result.message = format!("{told} {}", result.message).trim_end().to_owned();

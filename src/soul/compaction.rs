@@ -40,16 +40,30 @@ impl Soul {
             return Ok(());
         }
         tracing::info!("Context too long, compacting...");
+        self.compact_by_itself(model, cancel).await?;
         // Once more when hiding was not enough: then there is nothing left to hide, and
         // `hide_then_summary` summarises. A summary is never summarised here.
-        if self.compact(model, None, cancel).await? == Compacted::Done
-            && self.compaction.strategy == CompactionStrategyKind::HideThenSummary
+        if self.compaction.strategy == CompactionStrategyKind::HideThenSummary
             && self.is_nearly_full(model)
             && !self.was_summarised
         {
-            self.compact(model, None, cancel).await?;
+            self.compact_by_itself(model, cancel).await?;
         }
         Ok(())
+    }
+
+    /// Compacts without being told to, hooks and all.
+    pub(super) async fn compact_by_itself(
+        &mut self,
+        model: &Model,
+        cancel: &CancellationToken,
+    ) -> Result<Compacted, Stop> {
+        self.before_compaction("auto", cancel).await;
+        let done = self.compact(model, None, cancel).await?;
+        if done == Compacted::Done {
+            self.after_compaction("auto");
+        }
+        Ok(done)
     }
 
     fn is_nearly_full(&self, model: &Model) -> bool {
@@ -130,8 +144,6 @@ impl Soul {
     ) -> Result<(), Stop> {
         let change = self.context.replace(&rewrite.messages, rewrite.tokens)?;
         self.compacted_to = self.context.history().len();
-        // What told the model may be gone.
-        self.knows_of_afk = false;
         self.was_summarised =
             rewrite.changed.iter().any(|one| one.fate == crate::wire::MessageFate::Summarised);
         self.hub.extension(Extension::ContextRewritten(ContextRewritten {

@@ -16,6 +16,10 @@ pub(crate) enum Builtin {
     Afk,
     /// Write `AGENTS.md`.
     Init,
+    /// Plan mode.
+    Plan,
+    /// A wider workspace.
+    AddDir,
 }
 
 struct Entry {
@@ -55,6 +59,18 @@ const BUILTINS: &[Entry] = &[
         name: "afk",
         aliases: &[],
         description: "You are away: nothing is asked, everything approved; again when you are back",
+    },
+    Entry {
+        builtin: Builtin::Plan,
+        name: "plan",
+        aliases: &[],
+        description: "Plan before anything is changed: on, off, view or clear",
+    },
+    Entry {
+        builtin: Builtin::AddDir,
+        name: "add-dir",
+        aliases: &[],
+        description: "Add a folder to the workspace, or list those added",
     },
 ];
 

@@ -52,6 +52,7 @@ impl Soul {
 
     fn begin_step(&mut self, n: u64) -> Result<(), ContextError> {
         self.checkpoint(Some(n))?;
+        self.remind_of_plan()?;
         self.services.denwa().set_next_checkpoint(self.context.next_checkpoint());
         Ok(())
     }
@@ -76,7 +77,7 @@ impl Soul {
             };
             rounds -= 1;
             tracing::info!(%error, "Context too long, compacting...");
-            if self.compact(model, None, cancel).await? == Compacted::NothingToDo {
+            if self.compact_by_itself(model, cancel).await? == Compacted::NothingToDo {
                 return Err(error.into());
             }
             self.hub.event(Event::StepRetry(StepRetry {
@@ -139,10 +140,16 @@ impl Soul {
         let usage = answer.usage();
         let message = answer.into_message();
         let context = self.tool_context(cancel);
-        let results =
-            Calls::start(message.calls(), &self.hub, &self.tools, &self.approvals, &context)
-                .finish(cancel)
-                .await;
+        let results = Calls::start(
+            message.calls(),
+            &self.hub,
+            &self.tools,
+            &self.hooks,
+            &self.approvals,
+            &context,
+        )
+        .finish(cancel)
+        .await;
         let mut tool_messages: Vec<Message> = message
             .calls()
             .iter()

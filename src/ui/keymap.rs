@@ -22,15 +22,18 @@ pub enum Context {
     Help,
     /// A question with an answer to confirm.
     Dialog,
+    /// A list to search: commands, earlier prompts.
+    Picker,
 }
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Composer,
         Self::Approval,
         Self::Timeline,
         Self::Sessions,
+        Self::Picker,
         Self::Dialog,
         Self::Help,
         Self::Global,
@@ -47,6 +50,7 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
+            Self::Picker => "Search lists",
         }
     }
 }
@@ -82,6 +86,12 @@ pub enum Action {
     Sessions,
     /// A new session.
     NewSession,
+    /// All actions and commands, to search.
+    Palette,
+    /// Earlier prompts, to search.
+    SearchHistory,
+    /// Write the draft in the external editor.
+    ExternalEditor,
     /// Summarise the context.
     Compact,
     /// Empty the context.
@@ -152,6 +162,8 @@ const DEFAULTS: &[Row] = &[
     ),
     (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
+    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (Context::Composer, "tab", Action::Complete, "Complete the slash command", ""),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
@@ -182,6 +194,9 @@ const DEFAULTS: &[Row] = &[
     (Context::Sessions, "up ctrl-p", Action::SelectPrevious, "Session above", "move"),
     (Context::Sessions, "down ctrl-n", Action::SelectNext, "Session below", ""),
     (Context::Sessions, "enter", Action::Choose, "Open this session", "open"),
+    (Context::Picker, "up ctrl-p", Action::SelectPrevious, "Line above", "move"),
+    (Context::Picker, "down ctrl-n", Action::SelectNext, "Line below", ""),
+    (Context::Picker, "enter", Action::Choose, "Take this line", "choose"),
     (Context::Dialog, "enter", Action::Choose, "Do it", "confirm"),
     (Context::Help, "up k", Action::ScrollUp, "Up", "scroll"),
     (Context::Help, "down j", Action::ScrollDown, "Down", ""),
@@ -204,7 +219,8 @@ const DEFAULTS: &[Row] = &[
     (Context::Global, "f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     (Context::Global, "ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     (Context::Global, "ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
-    (Context::Global, "ctrl-n", Action::NewSession, "New session", ""),
+    (Context::Global, "ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    (Context::Global, "f5", Action::NewSession, "New session", ""),
     (Context::Global, "f6", Action::Compact, "Summarise the context (/compact)", ""),
     (Context::Global, "f8", Action::Clear, "Empty the context (/clear), asks first", ""),
     (
@@ -269,6 +285,15 @@ impl Keymap {
     #[must_use]
     pub fn lookup(&self, context: Context, key: KeyPress) -> Option<Action> {
         self.in_context(context, key).or_else(|| self.in_context(Context::Global, key))
+    }
+
+    /// Every action that can be carried out from anywhere, for the palette.
+    pub fn everywhere(&self) -> impl Iterator<Item = &Binding> {
+        self.of(Context::Global)
+            .chain(self.of(Context::Composer).filter(|binding| {
+                matches!(binding.action, Action::SearchHistory | Action::ExternalEditor)
+            }))
+            .filter(|binding| binding.action != Action::Palette)
     }
 
     /// The rows of one context, for help.
@@ -344,8 +369,8 @@ mod tests {
     #[test]
     fn the_context_comes_before_everywhere() {
         let keymap = Keymap::default();
-        let ctrl_n = "ctrl-n".parse().expect("key");
-        assert_eq!(keymap.lookup(Context::Sessions, ctrl_n), Some(Action::SelectNext));
-        assert_eq!(keymap.lookup(Context::Composer, ctrl_n), Some(Action::NewSession));
+        let ctrl_p = "ctrl-p".parse().expect("key");
+        assert_eq!(keymap.lookup(Context::Sessions, ctrl_p), Some(Action::SelectPrevious));
+        assert_eq!(keymap.lookup(Context::Composer, ctrl_p), Some(Action::Palette));
     }
 }

@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod effect;
 mod exec;
+mod external;
 pub mod key;
 pub mod keymap;
 pub mod model;

@@ -9,6 +9,11 @@ pub(super) fn line(message: &DoorMessage) -> String {
         DoorMessage::Request(Request::ApprovalRequest(request)) => {
             format!("Approve? {} {}", request.tool_call_id, request.action)
         }
+        DoorMessage::Request(Request::QuestionRequest(request)) => format!(
+            "Question {}: {}",
+            request.tool_call_id.as_deref().unwrap_or_default(),
+            request.questions[0].question
+        ),
         DoorMessage::Request(other) => format!("Request {other:?}"),
         DoorMessage::PromptDone(outcome) => format!("Done {outcome:?}"),
         DoorMessage::Refused(reason) => format!("Refused {reason}"),
@@ -25,6 +30,9 @@ pub(super) fn event_line(event: &Event) -> String {
             "StepRetry {}: {} of {} ({} {:?})",
             retry.n, retry.next_attempt, retry.max_attempts, retry.error_type, retry.status_code
         ),
+        Event::StatusUpdate(status) if status.context_tokens.is_none() => {
+            format!("Plan mode {:?}", status.plan_mode)
+        }
         Event::StatusUpdate(status) => format!(
             "Status {} of {}",
             status.context_tokens.unwrap_or_default(),

@@ -7,8 +7,12 @@ mod approvals;
 mod cancel;
 mod compaction;
 mod files;
+mod flows;
+mod hooks;
 mod lines;
 mod loops;
+mod plan;
+mod questions;
 mod retry;
 mod rules;
 mod slash;
@@ -28,8 +32,8 @@ use tokio::task::JoinHandle;
 
 use lines::{event_line, line};
 
-use super::{Model, RuleSource, Setup, Soul};
-use crate::config::{Capability, CompactionConfig, LoopControl, RuleFiles};
+use super::{Model, Modes, RuleSource, Setup, Soul};
+use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
 use crate::message::{
@@ -39,6 +43,7 @@ use crate::message::{
 use crate::paths::Paths;
 use crate::permission::ScopedRule;
 use crate::session::SessionState;
+use crate::skill::Skills;
 use crate::tools::{Approval, ApprovalAsk, LiveOutput, Tool, ToolContext, Toolset};
 use crate::wire::channel::CommandSender;
 use crate::wire::record::Recorder;
@@ -232,6 +237,8 @@ struct Stage {
     has_model: bool,
     capabilities: Vec<Capability>,
     history: Vec<Message>,
+    hooks: Vec<HookConfig>,
+    skills: Skills,
 }
 
 impl Default for Stage {
@@ -246,6 +253,8 @@ impl Default for Stage {
             has_model: true,
             capabilities: Vec::new(),
             history: Vec::new(),
+            hooks: Vec::new(),
+            skills: Skills::default(),
         }
     }
 }
@@ -299,6 +308,11 @@ impl Stage {
             },
             hub,
             state: self.state,
+            modes: Modes {
+                hooks: self.hooks,
+                skills: Arc::new(self.skills),
+                plans: folder.path().join("plans"),
+            },
             info,
         });
         let (commands, inbox) = CommandSender::channel();

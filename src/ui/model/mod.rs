@@ -4,7 +4,10 @@ pub mod approval;
 pub mod cell;
 pub mod composer;
 pub mod editor;
+pub mod mention;
 pub mod overlay;
+pub mod paste;
+pub mod picker;
 pub mod sessions;
 pub mod status;
 pub mod timeline;
@@ -14,6 +17,7 @@ use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
 use approval::Approvals;
 use composer::Composer;
+use mention::Mention;
 use overlay::Overlay;
 use status::Status;
 use timeline::Timeline;
@@ -64,6 +68,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Files offered while `@` is typed.
+    pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
     /// Checkpoints.
@@ -105,6 +111,7 @@ impl Model {
             screen: Screen { width, height, is_focused: true, wants_sidebar: true },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            mention: Mention::default(),
             approvals: Approvals::default(),
             timeline: Timeline::default(),
             status: Status::default(),
@@ -141,6 +148,7 @@ impl Model {
         match self.overlays.last() {
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
@@ -167,7 +175,10 @@ impl Model {
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave].into_iter().flatten().reduce(f64::min)
+        [spinner, toast, panel, leave, self.composer.save_due()]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What lies over the screen, one on top of the other. The topmost gets the keys.
 
 use super::editor::Editor;
+use super::picker::Picker;
 use super::sessions::SessionList;
 use crate::message::CheckpointRef;
 
@@ -16,6 +17,8 @@ pub enum Overlay {
     Sessions(SessionList),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
+    /// A list that is searched by typing.
+    Picker(Box<Picker>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?

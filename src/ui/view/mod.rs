@@ -10,6 +10,7 @@ mod help;
 mod layout;
 mod mark;
 mod panel;
+mod picker;
 mod put;
 mod sessions;
 mod sidebar;
@@ -17,6 +18,7 @@ mod statusline;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod title;
 mod tool;
 mod welcome;
 
@@ -92,7 +94,7 @@ pub fn view(
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
-        Context::Composer | Context::Sessions | Context::Dialog => true,
+        Context::Composer | Context::Sessions | Context::Picker | Context::Dialog => true,
         Context::Approval => model.approvals.feedback.is_some(),
         Context::Timeline | Context::Help | Context::Global => false,
     };
@@ -117,6 +119,7 @@ fn draw_overlay(
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true, now);
         }
+        Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }

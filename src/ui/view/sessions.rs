@@ -32,17 +32,7 @@ pub(super) fn draw(
     if inner.height == 0 {
         return None;
     }
-    let prompt = "Search: ";
-    put(buffer, (inner.x, inner.y), inner.width, prompt, theme.muted);
-    let offset = u16::try_from(text_width(prompt)).unwrap_or(0).min(inner.width);
-    let input = Rect { x: inner.x + offset, width: inner.width - offset, height: 1, ..inner };
-    let cursor = if list.filter.is_empty() {
-        Some(Point { x: input.x, y: input.y })
-    } else {
-        list.filter.draw(theme.text, input, buffer)
-    };
-    let rows =
-        Rect { y: inner.y + 2.min(inner.height), height: inner.height.saturating_sub(2), ..inner };
+    let (cursor, rows) = panel::search_line(&list.filter, theme, inner, buffer);
     let shown = list.shown();
     let message = match &list.rows {
         None => Some("Reading…".to_owned()),

@@ -119,6 +119,11 @@ picture!(completions_80x24, {
     h.end_turn().keys("/");
     h
 });
+picture!(palette_80x24, {
+    let mut h = busy(80, 24);
+    h.keys("<ctrl-p>scroll");
+    h
+});
 picture!(cjk_and_emoji_80x24, {
     let mut h = Harness::new(80, 24);
     h.begin_turn("请修复解析器里的错误 👩‍💻，谢谢");
