@@ -12,6 +12,8 @@ pub(crate) enum Builtin {
     Clear,
     /// Approve everything, or no longer.
     Yolo,
+    /// The person is away, or back.
+    Afk,
     /// Write `AGENTS.md`.
     Init,
     /// Plan mode.
@@ -51,6 +53,12 @@ const BUILTINS: &[Entry] = &[
         name: "yolo",
         aliases: &[],
         description: "Approve every action unasked, or ask again",
+    },
+    Entry {
+        builtin: Builtin::Afk,
+        name: "afk",
+        aliases: &[],
+        description: "You are away: nothing is asked, everything approved; again when you are back",
     },
     Entry {
         builtin: Builtin::Plan,

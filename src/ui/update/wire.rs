@@ -328,6 +328,11 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         }
         Extension::ContextCompacted(change) => compacted(model, &change, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
+        // Nothing on this screen shows them yet.
+        Extension::ContextRewritten(_) | Extension::CallEdited(_) => {}
+        Extension::ContextRestored(restored) => {
+            model.status.context_tokens = Some(restored.change.after.tokens);
+        }
     }
 }
 
