@@ -39,6 +39,8 @@ pub struct SessionState {
     pub plan_session_id: Option<String>,
     /// Hidden from lists.
     pub archived: bool,
+    /// When it was hidden, in seconds since 1970.
+    pub archived_at: Option<f64>,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
     /// Permission rules of this session.
@@ -48,7 +50,7 @@ pub struct SessionState {
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 12] = [
+const PLACES: [&[&str]; 13] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -59,6 +61,7 @@ const PLACES: [&[&str]; 12] = [
     &["plan_slug"],
     &["plan_session_id"],
     &["archived"],
+    &["archived_at"],
     &["todos"],
     // Under a key of our own: other programs leave it alone.
     &["kimi_tui", "permission_rules"],
@@ -89,8 +92,9 @@ impl SessionState {
             plan_slug: value(&document, PLACES[7]),
             plan_session_id: value(&document, PLACES[8]),
             archived: value(&document, PLACES[9]),
-            todos: value(&document, PLACES[10]),
-            permission_rules: value(&document, PLACES[11]),
+            archived_at: value(&document, PLACES[10]),
+            todos: value(&document, PLACES[11]),
+            permission_rules: value(&document, PLACES[12]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -137,6 +141,7 @@ impl SessionState {
             json!(self.plan_slug),
             json!(self.plan_session_id),
             json!(self.archived),
+            json!(self.archived_at),
             json!(self.todos),
             json!(self.permission_rules),
         ]

@@ -13,6 +13,7 @@ mod lines;
 mod loops;
 mod plan;
 mod questions;
+mod restore;
 mod retry;
 mod rules;
 mod slash;
