@@ -17,6 +17,7 @@ mod restore;
 mod retry;
 mod rules;
 mod slash;
+mod spec;
 mod strategies;
 mod travel;
 mod turns;
