@@ -22,6 +22,7 @@ mod questions;
 mod ralph;
 mod repair;
 mod repetition;
+mod restore;
 mod revert;
 mod services;
 mod skills;

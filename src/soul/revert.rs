@@ -2,7 +2,7 @@
 
 use super::Soul;
 use crate::context::ContextError;
-use crate::message::{CheckpointId, CheckpointRef, Generation, Message};
+use crate::message::{CheckpointId, CheckpointRef, Message};
 use crate::prompts;
 use crate::wire::{ContextReverted, Extension, RevertCause};
 
@@ -28,11 +28,6 @@ impl Soul {
         }
         self.go_back_to(to.id, RevertCause::User, mail)
             .map_err(|error| format!("The context could not be taken back: {error}"))
-    }
-
-    /// Brings an earlier context back for a person.
-    pub(super) fn restore_by_user(&mut self, _generation: Option<Generation>) {
-        self.refuse("Earlier contexts cannot be restored yet.");
     }
 
     /// Goes back to `to`, then makes a checkpoint there and leaves the model `mail`.

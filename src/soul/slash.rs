@@ -12,6 +12,10 @@ pub(crate) enum Builtin {
     Clear,
     /// Approve everything, or no longer.
     Yolo,
+    /// Bring an earlier context back.
+    Restore,
+    /// Bring back what was gone back from.
+    Redo,
     /// The person is away, or back.
     Afk,
     /// Write `AGENTS.md`.
@@ -47,6 +51,18 @@ const BUILTINS: &[Entry] = &[
         name: "clear",
         aliases: &["reset"],
         description: "Empty the context; the old one is kept on disk",
+    },
+    Entry {
+        builtin: Builtin::Restore,
+        name: "restore",
+        aliases: &[],
+        description: "Bring an earlier context back: the last one, or a generation by its number",
+    },
+    Entry {
+        builtin: Builtin::Redo,
+        name: "redo",
+        aliases: &[],
+        description: "Bring back what you have just gone back from",
     },
     Entry {
         builtin: Builtin::Yolo,

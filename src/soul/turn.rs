@@ -163,6 +163,8 @@ impl Soul {
             }
             Some(Builtin::Compact) => self.compact_by_user(line.arguments, cancel).await,
             Some(Builtin::Clear) => self.clear(),
+            Some(Builtin::Restore) => self.restore_command(line.arguments),
+            Some(Builtin::Redo) => self.redo_command(),
             Some(Builtin::Yolo) => {
                 self.toggle_yolo();
                 Ok(())
