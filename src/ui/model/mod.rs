@@ -8,6 +8,7 @@ pub mod mention;
 pub mod overlay;
 pub mod paste;
 pub mod picker;
+pub mod question;
 pub mod sessions;
 pub mod status;
 pub mod timeline;
@@ -19,6 +20,7 @@ use approval::Approvals;
 use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
+use question::Questions;
 use status::Status;
 use timeline::Timeline;
 use transcript::{Position, Transcript};
@@ -72,6 +74,8 @@ pub struct Model {
     pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
+    /// What the person is asked.
+    pub questions: Questions,
     /// Checkpoints.
     pub timeline: Timeline,
     /// What the engine does.
@@ -113,6 +117,7 @@ impl Model {
             composer: Composer::default(),
             mention: Mention::default(),
             approvals: Approvals::default(),
+            questions: Questions::default(),
             timeline: Timeline::default(),
             status: Status::default(),
             overlays: Vec::new(),
@@ -152,6 +157,9 @@ impl Model {
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
+            None if self.approvals.is_empty() && self.questions.is_listening(now) => {
+                Context::Question
+            }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None => Context::Composer,
         }
@@ -174,8 +182,9 @@ impl Model {
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
+        let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave, self.composer.save_due()]
+        [spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

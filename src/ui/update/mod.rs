@@ -7,6 +7,7 @@ mod keys;
 mod mention;
 mod overlay;
 mod picker;
+mod question;
 mod session;
 mod slash;
 #[cfg(test)]
