@@ -49,8 +49,8 @@ pub enum Effect {
     SaveDraft(Draft),
     /// Write this text in the external editor; it comes back as `Msg::Edited`.
     EditExternally(String),
-    /// Ring the bell.
-    Bell,
+    /// Ring the bell, for this reason: nobody is looking.
+    Notify(&'static str),
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

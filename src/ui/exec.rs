@@ -64,7 +64,7 @@ impl Executor {
                 }
             }
             Effect::SaveDraft(draft) => self.save_draft(&draft),
-            Effect::Bell
+            Effect::Notify(_)
             | Effect::EditExternally(_)
             | Effect::Redraw
             | Effect::Suspend

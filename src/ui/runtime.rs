@@ -1,6 +1,6 @@
 //! The loop: waits for something to happen, lets `update` take it in, carries out the effects, draws.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::EventStream;
@@ -17,6 +17,7 @@ use super::msg::Msg;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::update::update;
+use super::view::title::title;
 use super::view::{Caches, view};
 use crate::engine::Host;
 use crate::message::SessionId;
@@ -58,6 +59,7 @@ struct App {
     input: Option<EventStream>,
     signals: Signals,
     editor: String,
+    shown_title: String,
     is_over: bool,
 }
 
@@ -112,6 +114,7 @@ pub(super) async fn run(
         input: None,
         signals: Signals::listen()?,
         editor,
+        shown_title: String::new(),
         is_over: false,
     };
     // The person sees the screen before anything is read or opened.
@@ -206,10 +209,7 @@ impl App {
                 Effect::Suspend => self.suspend()?,
                 Effect::EditExternally(text) => self.edit(&text)?,
                 Effect::Redraw => terminal::forget(&mut self.screen)?,
-                Effect::Bell => {
-                    self.screen.backend_mut().write_all(b"\x07")?;
-                    Write::flush(self.screen.backend_mut())?;
-                }
+                Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
                 effect => self.executor.run(effect),
             }
         }
@@ -218,13 +218,18 @@ impl App {
 
     fn draw(&mut self) -> anyhow::Result<()> {
         let now = self.time.now();
-        let Self { model, theme, caches, screen, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, .. } = self;
         terminal::begin_frame(screen)?;
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
         if let Some(info) = info {
             model.painted(info.position);
+        }
+        let title = title(model);
+        if *shown_title != title {
+            terminal::set_title(screen, &title)?;
+            *shown_title = title;
         }
         let wanted = caches.highlight.take_wanted();
         self.executor.highlight(wanted);

@@ -20,7 +20,11 @@ pub(super) fn requested(model: &mut Model, request: Request, now: f64) -> Vec<Ef
                 .transcript
                 .edit_tool(&request.tool_call_id, |tool| tool.state = ToolState::Waiting);
             model.approvals.push(request, now);
-            if model.screen.is_focused { Vec::new() } else { vec![Effect::Bell] }
+            if model.screen.is_focused {
+                Vec::new()
+            } else {
+                vec![Effect::Notify("An approval is asked for")]
+            }
         }
         Request::QuestionRequest(request) => question::requested(model, request, now),
         // This screen offers no tools and no hooks: the engine is told so rather than left waiting.

@@ -16,7 +16,11 @@ pub(super) fn requested(model: &mut Model, request: QuestionRequest, now: f64) -
         return respond(request.id, BTreeMap::new());
     }
     model.questions.push(request, now);
-    if model.screen.is_focused { Vec::new() } else { vec![Effect::Bell] }
+    if model.screen.is_focused {
+        Vec::new()
+    } else {
+        vec![Effect::Notify("You are asked something")]
+    }
 }
 
 fn respond(request_id: String, answers: BTreeMap<String, String>) -> Vec<Effect> {

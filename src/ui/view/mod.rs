@@ -19,6 +19,7 @@ mod statusline;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod title;
 mod tool;
 mod welcome;
 
