@@ -66,6 +66,7 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
             }
         }
         Event::ToolResult(result) => {
+            model.questions.remove_call(&result.tool_call_id, at);
             tool_result(model, &result.tool_call_id, result.return_value, at);
         }
         Event::ApprovalResponse(answer) => {
