@@ -3,6 +3,7 @@
 mod error;
 mod load;
 mod names;
+mod network;
 mod read;
 mod resolve;
 mod schema;
@@ -12,7 +13,10 @@ mod tree;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use load::{ConfigSource, Loaded};
-pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
+pub use network::{NetworkConfig, Price, without_login};
+pub use resolve::{
+    ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
+};
 pub use schema::{
     Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind, ResolvedModel,
 };

@@ -1,5 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod network;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -77,6 +79,7 @@ impl Reader {
                 .filter_map(|(key, section)| Some((key, self.provider(&section)?)))
                 .collect(),
             loop_control: self.loop_control(&top),
+            network: self.network(&top),
         }
     }
 
@@ -90,12 +93,17 @@ impl Reader {
         }
         let capabilities = self.capabilities(section);
         let display_name = self.text(section, "display_name");
+        let max_output_tokens =
+            self.integer(section, "max_output_tokens", 1).map(i64::unsigned_abs);
+        let price = self.price(section);
         Some(ModelConfig {
             provider: provider?,
             model: model?,
             max_context_size: size?.unsigned_abs(),
             capabilities,
             display_name,
+            max_output_tokens,
+            price,
         })
     }
 

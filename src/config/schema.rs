@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{NetworkConfig, Price, without_login};
+
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,6 +30,8 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Limits of the loop.
     pub loop_control: LoopControl,
+    /// How servers are reached.
+    pub network: NetworkConfig,
 }
 
 impl Default for Config {
@@ -43,6 +47,7 @@ impl Default for Config {
             models: BTreeMap::new(),
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
+            network: NetworkConfig::default(),
         }
     }
 }
@@ -103,7 +108,7 @@ impl std::fmt::Debug for ProviderConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProviderConfig")
             .field("kind", &self.kind)
-            .field("base_url", &self.base_url)
+            .field("base_url", &without_login(&self.base_url))
             .field("has_api_key", &!self.api_key.is_empty())
             .finish_non_exhaustive()
     }
@@ -138,6 +143,12 @@ pub struct ModelConfig {
     /// Its name for a person.
     #[serde(default)]
     pub display_name: Option<String>,
+    /// Tokens an answer may have at most; the provider's own limit when absent.
+    #[serde(default)]
+    pub max_output_tokens: Option<u64>,
+    /// What its tokens cost.
+    #[serde(default)]
+    pub price: Option<Price>,
 }
 
 /// Limits of the loop.
@@ -186,6 +197,12 @@ pub struct ResolvedModel {
     pub thinking: bool,
     /// Its provider, environment applied.
     pub provider: ProviderConfig,
+    /// Tokens an answer may have at most.
+    pub max_output_tokens: Option<u64>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+    /// How its server is reached.
+    pub network: NetworkConfig,
 }
 
 impl ResolvedModel {

@@ -1,6 +1,7 @@
 //! Every message a broken configuration gives, and every way to the model.
 
 mod documentation;
+mod network;
 
 use std::collections::HashMap;
 

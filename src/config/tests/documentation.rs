@@ -18,7 +18,15 @@ fn every_example_in_the_documentation_works() {
             resolved(example, Some(key), &[]);
         }
     }
-    for key in [names::TOP, names::PROVIDER, names::MODEL, names::LOOP_CONTROL].concat() {
+    let all = [
+        names::TOP,
+        names::PROVIDER,
+        names::MODEL,
+        names::LOOP_CONTROL,
+        names::NETWORK,
+        names::PRICE,
+    ];
+    for key in all.concat() {
         let upstreams_only = [
             "skip_afk_prompt_injection",
             "hooks",
