@@ -16,14 +16,13 @@ mod rotation;
 mod store;
 #[cfg(test)]
 mod tests;
-mod tokens;
 
+pub use crate::message::estimate_tokens;
 pub use error::ContextError;
 pub(crate) use head::read_head;
 pub use load::{BadLine, OpenReport};
 pub use memory::Checkpoint;
 pub use store::Context;
-pub use tokens::estimate_tokens;
 
 /// File name of the context in a session's folder.
 pub const CONTEXT_FILE: &str = "context.jsonl";

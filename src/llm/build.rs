@@ -7,7 +7,7 @@ use super::anthropic::Anthropic;
 use super::gemini::Gemini;
 use super::openai::{OpenAi, Sampling};
 use super::responses::Responses;
-use super::scripted::{Echo, SCRIPTS_VARIABLE, ScriptedEcho};
+use super::scripted::{Echo, SCRIPTS_VARIABLE, ScriptedEcho, TRACE_VARIABLE, is_yes};
 use super::{ChatProvider, LlmError};
 use crate::config::{ProviderKind, ResolvedModel};
 
@@ -46,7 +46,9 @@ pub fn build_with_env(
                     model.key
                 ))
             })?;
-            Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?))
+            let trace = model.provider.env.get(TRACE_VARIABLE).cloned();
+            let trace = trace.or_else(|| env(TRACE_VARIABLE)).is_some_and(|value| is_yes(&value));
+            Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?.with_trace(trace)))
         }
         kind @ (ProviderKind::Vertexai | ProviderKind::Chaos) => Err(not_spoken(&model.key, kind)),
     }
