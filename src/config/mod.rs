@@ -4,6 +4,7 @@ mod error;
 mod hooks;
 mod load;
 mod names;
+mod network;
 mod read;
 mod resolve;
 mod rules;
@@ -15,7 +16,10 @@ mod tree;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
-pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
+pub use network::{NetworkConfig, Price, without_login};
+pub use resolve::{
+    ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
+};
 pub use rules::{ProjectRules, RuleFiles};
 pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,

@@ -12,6 +12,7 @@ pub(super) const TOP: &[&str] = &[
     "models",
     "providers",
     "loop_control",
+    "network",
     "skip_afk_prompt_injection",
     "hooks",
     "merge_all_available_skills",
@@ -38,8 +39,22 @@ pub(super) const PROVIDER: &[&str] = &[
 ];
 
 /// Keys of a model.
-pub(super) const MODEL: &[&str] =
-    &["provider", "model", "max_context_size", "capabilities", "display_name"];
+pub(super) const MODEL: &[&str] = &[
+    "provider",
+    "model",
+    "max_context_size",
+    "capabilities",
+    "display_name",
+    "max_output_tokens",
+    "price",
+];
+
+/// Keys of a model's `price`.
+pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_write"];
+
+/// Keys of `[network]`.
+pub(super) const NETWORK: &[&str] =
+    &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
 
 /// Keys of `[loop_control]`.
 pub(super) const LOOP_CONTROL: &[&str] = &[

@@ -1,6 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
 mod hooks;
+mod network;
 pub(super) mod permission;
 
 use std::collections::BTreeMap;
@@ -88,6 +89,7 @@ impl Reader {
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
+            network: self.network(&top),
         }
     }
 
@@ -101,12 +103,17 @@ impl Reader {
         }
         let capabilities = self.capabilities(section);
         let display_name = self.text(section, "display_name");
+        let max_output_tokens =
+            self.integer(section, "max_output_tokens", 1).map(i64::unsigned_abs);
+        let price = self.price(section);
         Some(ModelConfig {
             provider: provider?,
             model: model?,
             max_context_size: size?.unsigned_abs(),
             capabilities,
             display_name,
+            max_output_tokens,
+            price,
         })
     }
 

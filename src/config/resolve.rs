@@ -9,6 +9,10 @@ use super::{Capability, Config, ModelConfig, ProviderConfig, ProviderKind, Resol
 pub const KIMI_BASE_URL: &str = "https://api.moonshot.ai/v1";
 /// Where OpenAI is when nothing says otherwise.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+/// Where Anthropic is when nothing says otherwise.
+pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";
+/// Where Gemini is when nothing says otherwise.
+pub const GEMINI_BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 /// Context window of a model nobody described, in tokens; upstream's figure.
 pub const ASSUMED_CONTEXT: u64 = 100_000;
 
@@ -52,6 +56,9 @@ impl Config {
             capabilities,
             thinking,
             provider,
+            max_output_tokens: model.max_output_tokens,
+            price: model.price,
+            network: self.network.clone(),
         }))
     }
 
@@ -80,6 +87,8 @@ impl Config {
             max_context_size: ASSUMED_CONTEXT,
             capabilities: None,
             display_name: None,
+            max_output_tokens: None,
+            price: None,
         };
         Ok(Some((name, model, provider_key.to_owned(), empty_provider(kind))))
     }
@@ -184,7 +193,10 @@ fn with_environment(
         ProviderKind::OpenaiLegacy | ProviderKind::OpenaiResponses => {
             ("OPENAI_BASE_URL", "OPENAI_API_KEY", OPENAI_BASE_URL)
         }
-        _ => return Ok((model, provider)),
+        _ => {
+            fill_in(&mut provider, env);
+            return Ok((model, provider));
+        }
     };
     if let Some(base_url) = env.get(address) {
         provider.base_url = base_url;
@@ -224,6 +236,36 @@ fn with_environment(
         model.capabilities = Some(list.split(',').filter_map(known).collect());
     }
     Ok((model, provider))
+}
+
+/// Address and key of a provider that upstream does not let the environment change: only what the
+/// file does not say, so that a key for one service is never sent to a compatible other one.
+fn fill_in(provider: &mut ProviderConfig, env: &Environment<'_>) {
+    let (address, keys, default): (_, &[&str], _) = match provider.kind {
+        ProviderKind::Anthropic => {
+            ("ANTHROPIC_BASE_URL", &["ANTHROPIC_API_KEY"], ANTHROPIC_BASE_URL)
+        }
+        ProviderKind::GoogleGenai => {
+            ("GOOGLE_GEMINI_BASE_URL", &["GEMINI_API_KEY", "GOOGLE_API_KEY"], GEMINI_BASE_URL)
+        }
+        _ => return,
+    };
+    let is_elsewhere = !provider.base_url.is_empty();
+    if !is_elsewhere {
+        provider.base_url = env.get(address).unwrap_or_else(|| default.to_owned());
+    }
+    if provider.api_key.is_empty() && (!is_elsewhere || same_host(&provider.base_url, default)) {
+        provider.api_key = keys.iter().find_map(|key| env.get(key)).unwrap_or_default();
+    }
+}
+
+/// Do both addresses name the same server?
+fn same_host(one: &str, other: &str) -> bool {
+    let host = |url: &str| {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        rest.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase()
+    };
+    host(one) == host(other)
 }
 
 /// What `model` can do: what was configured, and what its name tells.
@@ -277,6 +319,12 @@ fn check_reachable(
     let variable = match provider.kind {
         ProviderKind::Kimi => ", or set KIMI_API_KEY",
         ProviderKind::OpenaiLegacy | ProviderKind::OpenaiResponses => ", or set OPENAI_API_KEY",
+        ProviderKind::Anthropic if same_host(&provider.base_url, ANTHROPIC_BASE_URL) => {
+            ", or set ANTHROPIC_API_KEY"
+        }
+        ProviderKind::GoogleGenai if same_host(&provider.base_url, GEMINI_BASE_URL) => {
+            ", or set GEMINI_API_KEY"
+        }
         _ => "",
     };
     if provider_key.starts_with("managed:") {

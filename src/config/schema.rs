@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
+use super::{NetworkConfig, Price, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -41,6 +42,8 @@ pub struct Config {
     pub merge_all_available_skills: bool,
     /// Further folders with skills.
     pub extra_skill_dirs: Vec<String>,
+    /// How servers are reached.
+    pub network: NetworkConfig,
 }
 
 impl Default for Config {
@@ -61,6 +64,7 @@ impl Default for Config {
             hooks: Vec::new(),
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
+            network: NetworkConfig::default(),
         }
     }
 }
@@ -121,7 +125,7 @@ impl std::fmt::Debug for ProviderConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProviderConfig")
             .field("kind", &self.kind)
-            .field("base_url", &self.base_url)
+            .field("base_url", &without_login(&self.base_url))
             .field("has_api_key", &!self.api_key.is_empty())
             .finish_non_exhaustive()
     }
@@ -156,6 +160,12 @@ pub struct ModelConfig {
     /// Its name for a person.
     #[serde(default)]
     pub display_name: Option<String>,
+    /// Tokens an answer may have at most; the provider's own limit when absent.
+    #[serde(default)]
+    pub max_output_tokens: Option<u64>,
+    /// What its tokens cost.
+    #[serde(default)]
+    pub price: Option<Price>,
 }
 
 /// Limits of the loop.
@@ -265,6 +275,12 @@ pub struct ResolvedModel {
     pub thinking: bool,
     /// Its provider, environment applied.
     pub provider: ProviderConfig,
+    /// Tokens an answer may have at most.
+    pub max_output_tokens: Option<u64>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+    /// How its server is reached.
+    pub network: NetworkConfig,
 }
 
 impl ResolvedModel {

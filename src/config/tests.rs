@@ -1,6 +1,7 @@
 //! Every message a broken configuration gives, and what is tolerated.
 
 mod documentation;
+mod network;
 mod resolve;
 
 use proptest::prelude::*;

@@ -4,8 +4,7 @@
 //! on every step when the window is not larger than the reserve, and it counts `CHECKPOINT n` rows
 //! as messages worth keeping.
 
-use super::tokens::{estimate_tokens, message_quarters};
-use crate::message::{ContentPart, Message, Role};
+use crate::message::{ContentPart, Message, Role, estimate_tokens, message_hundredths};
 
 const SUMMARY_NOTE: &str =
     "<system>Previous context has been compacted. Here is the compaction output:</system>";
@@ -94,7 +93,7 @@ pub fn compacted(summary: &[ContentPart], plan: CompactionPlan) -> Vec<Message> 
 /// a summary of a cut log is better than a request the provider refuses.
 pub fn fit(plan: &mut CompactionPlan, tokens: u64) {
     let weights = |plan: &CompactionPlan| -> Vec<u64> {
-        plan.to_compact.iter().map(|message| message_quarters(message) / 4).collect()
+        plan.to_compact.iter().map(|message| message_hundredths(message) / 100).collect()
     };
     let mut sorted = weights(plan);
     if sorted.iter().sum::<u64>() <= tokens {

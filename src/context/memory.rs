@@ -2,8 +2,7 @@
 
 use super::error::ContextError;
 use super::record::Record;
-use super::tokens::message_quarters;
-use crate::message::{CheckpointId, Message};
+use crate::message::{CheckpointId, Message, message_hundredths};
 use crate::wire::ContextSize;
 
 /// A point in the current generation that can be gone back to.
@@ -32,7 +31,7 @@ pub(super) struct Memory {
     pub(super) next_checkpoint: CheckpointId,
     /// Tokens of the last `_usage`.
     pub(super) counted: u64,
-    /// What came after it, in quarters of a token.
+    /// What came after it, in hundredths of a token.
     pending: u64,
 }
 
@@ -61,7 +60,7 @@ impl Memory {
                 self.pending = 0;
             }
             Record::Message(message) => {
-                self.pending = self.pending.saturating_add(message_quarters(&message));
+                self.pending = self.pending.saturating_add(message_hundredths(&message));
                 self.history.push(message);
             }
             Record::UnknownMarker => {}
@@ -102,7 +101,7 @@ impl Memory {
 
     /// Tokens, the estimate included.
     pub(super) fn tokens(&self) -> u64 {
-        self.counted.saturating_add(self.pending / 4)
+        self.counted.saturating_add(self.pending / 100)
     }
 
     /// Messages and tokens.

@@ -21,9 +21,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod tokens;
 mod travel;
 
+pub use crate::message::estimate_tokens;
 pub use error::ContextError;
 pub(crate) use fork::fork;
 pub use generations::GenerationInfo;
@@ -31,7 +31,6 @@ pub(crate) use head::read_head;
 pub use load::{BadLine, OpenReport};
 pub use memory::Checkpoint;
 pub use store::Context;
-pub use tokens::estimate_tokens;
 
 /// File name of the context in a session's folder.
 pub const CONTEXT_FILE: &str = "context.jsonl";

@@ -5,8 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::tokens::message_quarters;
-use crate::message::{ContentPart, Message, Role};
+use crate::message::{ContentPart, Message, Role, message_hundredths};
 use crate::wire::{MessageFate, RewrittenMessage};
 
 /// What stands in the place of a hidden result. Never changed: contexts on disk have it.
@@ -32,7 +31,7 @@ pub struct Rewrite {
 /// What `messages` weigh together, in tokens.
 #[must_use]
 pub fn estimate(messages: &[Message]) -> u64 {
-    messages.iter().map(message_quarters).fold(0, u64::saturating_add) / 4
+    messages.iter().map(message_hundredths).fold(0, u64::saturating_add) / 100
 }
 
 /// What became of `message`, which was number `index` of the history.
@@ -53,7 +52,7 @@ pub fn rewritten(index: usize, message: &Message, fate: MessageFate) -> Rewritte
         index: index as u64,
         role: message.role,
         fate,
-        tokens: message_quarters(message) / 4,
+        tokens: message_hundredths(message) / 100,
         tool_call_id: message.tool_call_id.clone(),
         preview: words.chars().take(PREVIEW_CHARS).collect(),
     }

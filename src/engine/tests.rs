@@ -56,6 +56,8 @@ impl House {
                 max_context_size: 100_000,
                 capabilities: None,
                 display_name: Some("Script".into()),
+                max_output_tokens: None,
+                price: None,
             },
         );
         house

@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::anthropic::Anthropic;
+use super::gemini::Gemini;
 use super::openai::{OpenAi, Sampling};
-use super::scripted::{Echo, SCRIPTS_VARIABLE, ScriptedEcho};
+use super::responses::Responses;
+use super::scripted::{Echo, SCRIPTS_VARIABLE, ScriptedEcho, TRACE_VARIABLE, is_yes};
 use super::{ChatProvider, LlmError};
 use crate::config::{ProviderKind, ResolvedModel};
 
@@ -29,6 +32,9 @@ pub fn build_with_env(
     match model.provider.kind {
         ProviderKind::Kimi => Ok(Arc::new(OpenAi::new(model, Sampling::from_env(env)?)?)),
         ProviderKind::OpenaiLegacy => Ok(Arc::new(OpenAi::new(model, Sampling::default())?)),
+        ProviderKind::Anthropic => Ok(Arc::new(Anthropic::new(model)?)),
+        ProviderKind::OpenaiResponses => Ok(Arc::new(Responses::new(model)?)),
+        ProviderKind::GoogleGenai => Ok(Arc::new(Gemini::new(model)?)),
         ProviderKind::Echo => Ok(Arc::new(Echo)),
         ProviderKind::ScriptedEcho => {
             let own = model.provider.env.get(SCRIPTS_VARIABLE).cloned();
@@ -40,13 +46,11 @@ pub fn build_with_env(
                     model.key
                 ))
             })?;
-            Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?))
+            let trace = model.provider.env.get(TRACE_VARIABLE).cloned();
+            let trace = trace.or_else(|| env(TRACE_VARIABLE)).is_some_and(|value| is_yes(&value));
+            Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?.with_trace(trace)))
         }
-        kind @ (ProviderKind::OpenaiResponses
-        | ProviderKind::Anthropic
-        | ProviderKind::GoogleGenai
-        | ProviderKind::Vertexai
-        | ProviderKind::Chaos) => Err(not_spoken(&model.key, kind)),
+        kind @ (ProviderKind::Vertexai | ProviderKind::Chaos) => Err(not_spoken(&model.key, kind)),
     }
 }
 
@@ -54,22 +58,15 @@ fn not_spoken(key: &str, kind: ProviderKind) -> LlmError {
     let name = serde_json::to_value(kind).ok();
     let name = name.as_ref().and_then(serde_json::Value::as_str).unwrap_or("?");
     let way = match kind {
-        ProviderKind::OpenaiResponses => {
-            "set type = \"openai_legacy\" with the same base_url and api_key"
-        }
-        ProviderKind::Anthropic => {
-            "set type = \"openai_legacy\" and base_url = \"https://api.anthropic.com/v1\", \
-             Anthropic's OpenAI-compatible endpoint"
-        }
-        ProviderKind::GoogleGenai => {
-            "set type = \"openai_legacy\" and base_url = \
-             \"https://generativelanguage.googleapis.com/v1beta/openai\""
+        ProviderKind::Vertexai => {
+            "set type = \"google_genai\" with a key of Gemini's own API, or type = \
+             \"openai_legacy\" and the base_url of Vertex AI's OpenAI-compatible endpoint"
         }
         _ => "set type = \"openai_legacy\" and the base_url of an OpenAI-compatible endpoint",
     };
     LlmError::Protocol(format!(
-        "model \"{key}\": this version speaks to providers of type kimi and openai_legacy, \
-         not {name}. In config.toml {way}"
+        "model \"{key}\": this version speaks to providers of type kimi, openai_legacy, \
+         openai_responses, anthropic and google_genai, not {name}. In config.toml {way}"
     ))
 }
 
@@ -94,6 +91,9 @@ mod tests {
                 custom_headers: Default::default(),
                 reasoning_key: None,
             },
+            max_output_tokens: None,
+            price: None,
+            network: Default::default(),
         }
     }
 
@@ -103,7 +103,13 @@ mod tests {
 
     #[test]
     fn kinds_that_are_spoken() {
-        for kind in [ProviderKind::Kimi, ProviderKind::OpenaiLegacy] {
+        for kind in [
+            ProviderKind::Kimi,
+            ProviderKind::OpenaiLegacy,
+            ProviderKind::OpenaiResponses,
+            ProviderKind::Anthropic,
+            ProviderKind::GoogleGenai,
+        ] {
             assert_eq!(build(&model(kind, &[])).expect("a provider").model_name(), "name");
         }
         assert_eq!(build(&model(ProviderKind::Echo, &[])).expect("ok").model_name(), "echo");
@@ -111,13 +117,8 @@ mod tests {
 
     #[test]
     fn kinds_that_are_not_say_what_to_do() {
-        for (kind, name) in [
-            (ProviderKind::Anthropic, "anthropic"),
-            (ProviderKind::OpenaiResponses, "openai_responses"),
-            (ProviderKind::GoogleGenai, "google_genai"),
-            (ProviderKind::Vertexai, "vertexai"),
-            (ProviderKind::Chaos, "_chaos"),
-        ] {
+        for (kind, name) in [(ProviderKind::Vertexai, "vertexai"), (ProviderKind::Chaos, "_chaos")]
+        {
             let said = refused(&model(kind, &[]));
             assert!(said.contains(&format!("not {name}")), "{said}");
             assert!(

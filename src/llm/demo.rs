@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use self::scene::Scene;
 use super::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
-use crate::message::{ContentPart, Message, TokenUsage, ToolCall};
+use crate::message::{ContentPart, Message, TokenUsage, ToolCall, estimate_tokens as tokens};
 
 /// The demo model's name.
 pub const DEMO_MODEL_NAME: &str = "demo";
@@ -146,13 +146,6 @@ fn pieces(text: &str) -> Vec<String> {
         pieces.push(piece);
     }
     pieces
-}
-
-/// A guess that moves the gauge as a real count would: four ASCII characters a token, one of others.
-fn tokens(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-    let others = text.chars().filter(|c| !c.is_ascii()).count() as u64;
-    ascii / 4 + others
 }
 
 fn input_tokens(request: &ChatRequest<'_>) -> u64 {

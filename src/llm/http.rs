@@ -4,16 +4,20 @@
 //! wrong. It never retries and never follows a redirect: a POST that is redirected arrives as a GET,
 //! and a key must not travel to a host nobody configured.
 
+mod client;
+
+use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 
-use super::LlmError;
-use super::refusal;
+use super::masks::Masks;
+use super::{LlmError, refusal};
+use crate::config::{NetworkConfig, ResolvedModel, without_login};
 
 const USER_AGENT: &str = concat!("kimi-tui/", env!("CARGO_PKG_VERSION"));
 /// Bytes of an error's body that are read: its message is at the beginning.
@@ -24,17 +28,21 @@ const ERROR_BODY: usize = 64 * 1024;
 pub(crate) struct Patience {
     /// For a connection.
     pub(crate) connect: Duration,
-    /// For the next byte, of the head or of the body.
+    /// For the head of the answer.
+    pub(crate) first: Duration,
+    /// For the next bytes of the body.
     pub(crate) idle: Duration,
     /// For the end of the body, once what is in it is complete.
     pub(crate) close: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Self {
+impl Patience {
+    /// As configured.
+    pub(crate) fn of(network: &NetworkConfig) -> Self {
         Self {
-            connect: Duration::from_secs(15),
-            idle: Duration::from_secs(120),
+            connect: network.connect_timeout,
+            first: network.first_byte_timeout,
+            idle: network.idle_timeout,
             close: Duration::from_secs(3),
         }
     }
@@ -51,40 +59,90 @@ pub(crate) struct HttpAnswer {
     pub(crate) body: ByteStream,
 }
 
+/// How a server is told the key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Auth {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// A header of this name.
+    Header(&'static str),
+}
+
+/// What an [`Endpoint`] is made of.
+pub(crate) struct Target<'a> {
+    /// Where the provider is.
+    pub(crate) base_url: &'a str,
+    /// The key; empty for none.
+    pub(crate) key: &'a str,
+    /// Headers that the person wants.
+    pub(crate) custom_headers: &'a BTreeMap<String, String>,
+    /// How it is reached.
+    pub(crate) network: &'a NetworkConfig,
+    /// What follows the base address.
+    pub(crate) path: String,
+    /// Pairs for the query.
+    pub(crate) query: &'a [(&'a str, &'a str)],
+    /// How the key is told.
+    pub(crate) auth: Auth,
+    /// Headers that the dialect wants.
+    pub(crate) headers: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> Target<'a> {
+    /// `path` at the provider of `model`, with a bearer key.
+    pub(crate) fn of(model: &'a ResolvedModel, path: impl Into<String>) -> Self {
+        Self {
+            base_url: &model.provider.base_url,
+            key: &model.provider.api_key,
+            custom_headers: &model.provider.custom_headers,
+            network: &model.network,
+            path: path.into(),
+            query: &[],
+            auth: Auth::Bearer,
+            headers: &[],
+        }
+    }
+}
+
 /// A place to post to.
 pub(crate) struct Endpoint {
     url: reqwest::Url,
     host: String,
     headers: HeaderMap,
     patience: Patience,
-    /// What must never be shown, though a server may repeat it.
-    secret: String,
+    network: NetworkConfig,
+    masks: Masks,
     client: OnceLock<Result<reqwest::Client, LlmError>>,
 }
 
 impl Endpoint {
-    /// An endpoint at `base_url` + `path`, with a bearer key unless it is empty. `headers` come last
-    /// and win. Costs nothing: the client is built at the first request.
+    /// An endpoint at `target`. Custom headers come last and win. Costs nothing: the client is built
+    /// at the first request.
     ///
     /// # Errors
     /// When an address or a header cannot be one, with what to change.
-    pub(crate) fn new<'a>(
-        base_url: &str,
-        path: &str,
-        key: &str,
-        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, LlmError> {
-        let url = endpoint_url(base_url, path)?;
+    pub(crate) fn new(target: &Target<'_>) -> Result<Self, LlmError> {
+        let mut url = endpoint_url(target.base_url, &target.path)?;
+        if !target.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(target.query);
+        }
         let host = match (url.host_str(), url.port()) {
             (Some(host), Some(port)) => format!("{host}:{port}"),
             (host, _) => host.unwrap_or_default().to_owned(),
         };
+        let mut masks = Masks::default();
+        masks.add(target.key);
+        masks.add(url.password().unwrap_or_default());
+        for (name, value) in target.custom_headers {
+            masks.add_header(name, value);
+        }
         Ok(Self {
             host,
             url,
-            headers: header_map(key, headers)?,
-            patience: Patience::default(),
-            secret: key.to_owned(),
+            headers: header_map(target)?,
+            patience: Patience::of(target.network),
+            network: target.network.clone(),
+            masks,
             client: OnceLock::new(),
         })
     }
@@ -100,6 +158,11 @@ impl Endpoint {
         self.patience
     }
 
+    /// What errors must not repeat.
+    pub(crate) fn masks(&self) -> &Masks {
+        &self.masks
+    }
+
     /// Whom errors name: host and, unless it is the usual one, port.
     pub(crate) fn host(&self) -> &str {
         &self.host
@@ -113,9 +176,9 @@ impl Endpoint {
     pub(crate) async fn post(&self, body: Vec<u8>) -> Result<HttpAnswer, LlmError> {
         let request =
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let response = tokio::time::timeout(self.patience.idle, request.send())
+        let response = tokio::time::timeout(self.patience.first, request.send())
             .await
-            .map_err(|_| self.timeout(self.patience.idle))?
+            .map_err(|_| self.timeout(self.patience.first))?
             .map_err(|error| fault(&self.host, &error, self.patience))?;
         if !response.status().is_success() {
             return Err(self.refused(response).await);
@@ -127,7 +190,8 @@ impl Endpoint {
     }
 
     fn client(&self) -> Result<&reqwest::Client, LlmError> {
-        let built = self.client.get_or_init(|| build_client(&self.url, self.patience));
+        let built =
+            self.client.get_or_init(|| client::build(&self.url, self.patience, &self.network));
         built.as_ref().map_err(LlmError::clone)
     }
 
@@ -154,24 +218,23 @@ impl Endpoint {
                 break;
             }
         }
-        let mut message = match location {
+        let message = match location {
             Some(to) if (300..400).contains(&status) => {
                 format!("it redirects to {to}; set base_url of the provider to where that is")
             }
             _ => refusal::message(status, &media_type(&headers), &body),
         };
-        if self.secret.len() >= 8 {
-            message = message.replace(&self.secret, "[api key]");
-        }
-        LlmError::Status { host: self.host.clone(), status, message, retry_after }
+        let host = self.host.clone();
+        self.masks.hide_in(LlmError::Status { host, status, message, retry_after })
     }
 }
 
 fn endpoint_url(base_url: &str, path: &str) -> Result<reqwest::Url, LlmError> {
     let wrong = |why: &str| {
         LlmError::Protocol(format!(
-            "base_url \"{base_url}\" of the provider {why}. Write it like \
-             https://api.moonshot.cn/v1 or http://127.0.0.1:11434/v1"
+            "base_url \"{}\" of the provider {why}. Write it like \
+             https://api.moonshot.cn/v1 or http://127.0.0.1:11434/v1",
+            without_login(base_url)
         ))
     };
     if base_url.trim().is_empty() {
@@ -190,16 +253,17 @@ fn endpoint_url(base_url: &str, path: &str) -> Result<reqwest::Url, LlmError> {
     Ok(url)
 }
 
-fn header_map<'a>(
-    key: &str,
-    custom: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<HeaderMap, LlmError> {
+fn header_map(target: &Target<'_>) -> Result<HeaderMap, LlmError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(reqwest::header::ACCEPT, HeaderValue::from_static("text/event-stream"));
     headers.insert(reqwest::header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
-    if !key.is_empty() {
-        let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| {
+    if !target.key.is_empty() {
+        let (name, text) = match target.auth {
+            Auth::Bearer => ("authorization", format!("Bearer {}", target.key)),
+            Auth::Header(name) => (name, target.key.to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
             LlmError::Protocol(
                 "the provider's api_key holds a character no key can have (a line break?). \
                  Copy it again"
@@ -207,9 +271,11 @@ fn header_map<'a>(
             )
         })?;
         value.set_sensitive(true);
-        headers.insert(reqwest::header::AUTHORIZATION, value);
+        headers.insert(HeaderName::from_static(name), value);
     }
-    for (name, value) in custom {
+    let own = target.headers.iter().copied();
+    let custom = target.custom_headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in own.chain(custom) {
         // The value may be a secret: it is not told.
         let wrong = || {
             LlmError::Protocol(format!(
@@ -223,39 +289,6 @@ fn header_map<'a>(
         headers.insert(header, value);
     }
     Ok(headers)
-}
-
-fn build_client(url: &reqwest::Url, patience: Patience) -> Result<reqwest::Client, LlmError> {
-    static PROVIDER: Once = Once::new();
-    PROVIDER.call_once(|| {
-        // An error says that somebody has installed one already, which is as good.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    });
-    let mut builder = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(patience.connect)
-        .tcp_keepalive(Duration::from_secs(30));
-    if url.scheme() == "http" {
-        // No TLS will be spoken: a machine without certificates can still talk to its own server.
-        builder = builder.tls_certs_only([]);
-    }
-    if is_loopback(url) {
-        // A proxy for the world has no way to this machine.
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| {
-        LlmError::Protocol(format!(
-            "could not set up TLS: {}. Install the system's CA certificates, or set SSL_CERT_FILE",
-            root_cause(&error)
-        ))
-    })
-}
-
-fn is_loopback(url: &reqwest::Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn media_type(headers: &HeaderMap) -> String {
@@ -331,43 +364,38 @@ mod tests {
         }
     }
 
+    fn headers(key: &str, custom: &[(&str, &str)]) -> Result<HeaderMap, String> {
+        let custom = custom.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let target = Target {
+            base_url: "http://h",
+            key,
+            custom_headers: &custom,
+            network: &NetworkConfig::default(),
+            path: String::new(),
+            query: &[],
+            auth: Auth::Bearer,
+            headers: &[("x-own", "1")],
+        };
+        header_map(&target).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn headers_that_cannot_be_are_told_without_their_values() {
-        let header = |headers: &[(&str, &str)]| {
-            header_map("k", headers.iter().copied()).map(|_| ()).map_err(|e| e.to_string())
-        };
-        let said = header(&[("X Team", "s3cret")]).expect_err("space");
+        let said = headers("k", &[("X Team", "s3cret")]).expect_err("space");
         assert!(said.contains("X Team") && !said.contains("s3cret"), "{said}");
-        assert!(header(&[("X-Team", "s3\ncret")]).expect_err("line").contains("X-Team"));
-        assert!(header_map("a\nb", []).expect_err("key").to_string().contains("api_key"));
+        assert!(headers("k", &[("X-Team", "s3\ncret")]).expect_err("line").contains("X-Team"));
+        assert!(headers("a\nb", &[]).expect_err("key").contains("api_key"));
     }
 
     #[test]
-    fn own_headers_win() {
-        let headers = header_map("k", [("authorization", "Token t"), ("X-A", "1")]).expect("ok");
+    fn custom_headers_win() {
+        let headers = headers("k", &[("authorization", "Token t"), ("X-A", "1"), ("X-Own", "2")])
+            .expect("ok");
         assert_eq!(headers["authorization"], "Token t");
-        assert_eq!(headers["x-a"], "1");
+        assert_eq!(
+            (&headers["x-a"], &headers["x-own"]),
+            (&"1".parse().expect("v"), &"2".parse().expect("v"))
+        );
         assert!(headers["user-agent"].to_str().expect("text").starts_with("kimi-tui/"));
-    }
-
-    #[test]
-    fn tls_is_set_up_or_says_what_it_lacks() {
-        let endpoint = Endpoint::new("https://api.example.com/v1", "/x", "k", []).expect("one");
-        if let Err(error) = endpoint.client() {
-            assert!(error.to_string().contains("SSL_CERT_FILE"), "{error}");
-        }
-    }
-
-    #[test]
-    fn this_machine_is_known_by_all_its_names() {
-        let loopback = |text: &str| is_loopback(&reqwest::Url::parse(text).expect("address"));
-        for here in
-            ["http://127.0.0.1:1", "http://localhost/v1", "http://[::1]:8/", "http://127.1.2.3"]
-        {
-            assert!(loopback(here), "{here}");
-        }
-        for there in ["http://10.0.0.1", "https://localhost.example.com", "http://[fe80::1]/"] {
-            assert!(!loopback(there), "{there}");
-        }
     }
 }

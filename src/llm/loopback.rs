@@ -13,6 +13,8 @@ pub(crate) enum Play {
     Send(Vec<u8>),
     /// Send nothing more and keep the connection until the client closes it.
     Stall,
+    /// Break the connection off, as a crash does.
+    Reset,
 }
 
 /// The server. It answers connections in order, the last answer again and again.
@@ -50,6 +52,10 @@ impl Loopback {
                         Play::Send(bytes) => {
                             let _ = socket.write_all(&bytes).await;
                             let _ = socket.flush().await;
+                        }
+                        Play::Reset => {
+                            let _ = socket.set_zero_linger();
+                            break;
                         }
                         Play::Stall => {
                             let mut byte = [0];

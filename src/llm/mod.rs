@@ -1,18 +1,29 @@
 //! Models: the [`ChatProvider`] trait and everything that speaks to a provider.
 
 mod answer;
+mod anthropic;
 mod build;
+mod calls;
 mod demo;
+#[cfg(test)]
+mod fixture;
+mod gemini;
 mod http;
 #[cfg(test)]
 mod loopback;
+mod masks;
 mod openai;
 mod provider;
+mod receive;
 mod refusal;
+mod responses;
 mod retry;
 mod scripted;
 mod sse;
 mod surrogate;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 pub use answer::Answer;
 pub use build::{build, build_with_env};

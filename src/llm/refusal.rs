@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::LlmError;
+
 /// Characters of a server's words that are shown.
 const SHOWN: usize = 300;
 
@@ -49,6 +51,56 @@ pub(crate) fn in_json(value: &Value) -> Option<String> {
             .find_map(in_json)
             .or_else(|| map.get("code").and_then(text)),
         _ => None,
+    }
+}
+
+/// The error that an error object inside a stream of `host` is. It may stand in a frame of its own
+/// (`{"type": "error", "error": {…}}`) or be bare.
+pub(crate) fn in_stream(host: &str, error: &Value) -> LlmError {
+    let inner = error.get("error").filter(|inner| inner.is_object()).unwrap_or(error);
+    let message = in_json(inner).unwrap_or_else(|| inner.to_string());
+    LlmError::Status {
+        host: host.to_owned(),
+        status: error_status(inner, &message),
+        message: shorten(&message),
+        retry_after: None,
+    }
+}
+
+/// The status an error in a 200 stream would have had: its own code, or what its words say.
+fn error_status(error: &Value, message: &str) -> u16 {
+    for key in ["code", "status", "status_code"] {
+        let code = match error.get(key) {
+            Some(Value::Number(number)) => number.as_u64(),
+            Some(Value::String(text)) => text.parse().ok(),
+            _ => None,
+        };
+        if let Some(code) = code.filter(|code| (400..600).contains(code)) {
+            return u16::try_from(code).unwrap_or(500);
+        }
+    }
+    let field = |key| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    // Anthropic's names (https://docs.anthropic.com/en/api/errors).
+    match field("type") {
+        "overloaded_error" => return 529,
+        "api_error" => return 500,
+        "timeout_error" => return 504,
+        "permission_error" => return 403,
+        "not_found_error" => return 404,
+        "request_too_large" => return 413,
+        "billing_error" => return 402,
+        _ => {}
+    }
+    let words = format!("{} {} {message}", field("type"), field("code")).to_lowercase();
+    let says = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    if says(&["rate limit", "rate_limit", "too many requests"]) {
+        429
+    } else if says(&["server", "internal", "overload", "unavailable", "timeout", "timed out"]) {
+        500
+    } else if says(&["authentication", "unauthorized", "invalid_api_key"]) {
+        401
+    } else {
+        400
     }
 }
 

@@ -20,11 +20,20 @@ use crate::message::Role;
 /// The variable that names the script file.
 pub(crate) const SCRIPTS_VARIABLE: &str = "KIMI_SCRIPTED_ECHO_SCRIPTS";
 
+/// The variable that asks for a log line a call.
+pub(crate) const TRACE_VARIABLE: &str = "KIMI_SCRIPTED_ECHO_TRACE";
+
+/// Does a variable's `value` say yes?
+pub(crate) fn is_yes(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
+}
+
 /// What errors name as the server.
 const HOST: &str = "the scripted model";
 
 /// Answers each call with the next script, whoever calls: the agent, its subagents, compaction.
 pub(crate) struct ScriptedEcho {
+    trace: bool,
     queue: Mutex<Queue>,
 }
 
@@ -57,7 +66,15 @@ impl ScriptedEcho {
 
     /// These scripts, in order.
     pub(crate) fn new(scripts: impl IntoIterator<Item = String>) -> Self {
-        Self { queue: Mutex::new(Queue { scripts: scripts.into_iter().collect(), turn: 0 }) }
+        Self {
+            trace: false,
+            queue: Mutex::new(Queue { scripts: scripts.into_iter().collect(), turn: 0 }),
+        }
+    }
+
+    /// The same, with a line in the log for each call if `trace`.
+    pub(crate) fn with_trace(self, trace: bool) -> Self {
+        Self { trace, ..self }
     }
 
     fn next(&self) -> Result<String, LlmError> {
@@ -69,6 +86,11 @@ impl ScriptedEcho {
             ))
         })?;
         queue.turn += 1;
+        if self.trace {
+            // Never to the terminal: a screen may be on it.
+            let (turn, left) = (queue.turn, queue.scripts.len());
+            tracing::info!(turn, left, %script, "the scripted model answers");
+        }
         Ok(script)
     }
 }

@@ -8,6 +8,7 @@ mod ids;
 mod key_argument;
 mod part;
 mod part_read;
+mod tokens;
 mod tool;
 mod usage;
 
@@ -15,6 +16,7 @@ pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
 pub use key_argument::key_argument;
 pub use part::{ContentPart, MediaUrl, UserInput, text_of};
+pub use tokens::{estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;
 

@@ -35,6 +35,7 @@ fn by_status(status: u16, configured_in: &str) -> String {
         402 => "The account has no credit left. Top it up, or choose another model.".to_owned(),
         403 => format!("The API key ({configured_in}) may not use this model. Choose another one."),
         404 => format!("Check the model's name and the base_url ({configured_in})."),
+        408 | 504 => "The server took too long. Send the prompt again to retry.".to_owned(),
         413 => "The conversation is too long for this server. Try /compact.".to_owned(),
         429 => {
             "The rate limit or the quota is used up. Wait a little, or check the plan.".to_owned()
@@ -42,6 +43,10 @@ fn by_status(status: u16, configured_in: &str) -> String {
         400 | 422 => {
             "The server does not accept the request. If the conversation may be too long, \
              try /compact; else check the model's settings."
+                .to_owned()
+        }
+        529 => {
+            "The service is overloaded. Send the prompt again in a while, or choose another model."
                 .to_owned()
         }
         500..=599 => "The fault is the server's. Send the prompt again in a while.".to_owned(),

@@ -26,6 +26,8 @@ fn every_example_in_the_documentation_works() {
         names::LOOP_CONTROL,
         names::COMPACTION,
         names::RULE,
+        names::NETWORK,
+        names::PRICE,
     ];
     for key in known.concat() {
         let upstreams_only = [

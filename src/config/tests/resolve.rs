@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 
-fn resolve(
+pub(super) fn resolve(
     text: &str,
     flag: Option<&str>,
     env: &[(&str, &str)],

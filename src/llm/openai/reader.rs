@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::calls::Joiner;
+use super::think::ThinkTags;
+use crate::llm::calls::Joiner;
+use crate::llm::receive::{self, Peer};
 use crate::llm::sse::SseEvent;
-use crate::llm::surrogate::{self, Mender};
-use crate::llm::{FinishReason, LlmError, StreamPart, refusal};
+use crate::llm::surrogate::Mender;
+use crate::llm::{FinishReason, LlmError, StreamPart};
 use crate::message::{ContentPart, TokenUsage};
 
 /// Fields in which servers send thinking.
@@ -15,19 +17,20 @@ const REASONING_KEYS: [&str; 2] = ["reasoning_content", "reasoning"];
 
 /// Reads one answer.
 #[derive(Debug)]
-pub(super) struct Reader {
-    host: String,
+pub(crate) struct Reader {
+    peer: Peer,
     reasoning_keys: Vec<String>,
     joiner: Joiner,
     text: Mender,
     thinking: Mender,
+    tags: ThinkTags,
     counts: Counts,
     usage: Option<TokenUsage>,
     has_id: bool,
     finish: Option<FinishReason>,
     done: bool,
     /// What can be handed out, in order.
-    pub(super) parts: VecDeque<StreamPart>,
+    parts: VecDeque<StreamPart>,
 }
 
 /// Token counts as they were told, maybe over several chunks.
@@ -40,10 +43,10 @@ struct Counts {
 
 impl Reader {
     /// A reader of what `host` sends; `reasoning_key` is a further field thinking may come in.
-    pub(super) fn new(host: &str, reasoning_key: Option<&str>) -> Self {
+    pub(crate) fn new(host: &str, reasoning_key: Option<&str>) -> Self {
         let configured = reasoning_key.filter(|key| !key.is_empty());
         Self {
-            host: host.to_owned(),
+            peer: Peer::new(host),
             reasoning_keys: configured
                 .into_iter()
                 .chain(REASONING_KEYS)
@@ -52,6 +55,7 @@ impl Reader {
             joiner: Joiner::default(),
             text: Mender::default(),
             thinking: Mender::default(),
+            tags: ThinkTags::default(),
             counts: Counts::default(),
             usage: None,
             has_id: false,
@@ -61,61 +65,15 @@ impl Reader {
         }
     }
 
-    /// Who sends.
-    pub(super) fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// The error of an answer that broke in `detail`'s way; another attempt may work.
-    pub(super) fn broken(&self, detail: &str) -> LlmError {
-        LlmError::Connection { host: self.host.clone(), detail: detail.to_owned() }
-    }
-
-    /// Has the server said that the answer is over? (It may still send counts.)
-    pub(super) fn is_finished(&self) -> bool {
-        self.done || self.finish.is_some()
-    }
-
-    /// Has the server said its very last word?
-    pub(super) fn is_done(&self) -> bool {
-        self.done
-    }
-
-    /// Takes one event of the stream.
-    ///
-    /// # Errors
-    /// [`LlmError::Status`] for an error object, [`LlmError::Connection`] for what is no chunk.
-    pub(super) fn event(&mut self, event: &SseEvent) -> Result<(), LlmError> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            self.done = true;
-            return Ok(());
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
-        match surrogate::parse(data) {
-            Ok((error, _)) if event.name == "error" && error.get("error").is_none() => {
-                Err(self.error(&error))
-            }
-            Ok((chunk, marked)) => self.chunk(&chunk, marked),
-            Err(_) if event.name == "error" => Err(self.error(&Value::from(data))),
-            Err(error) => Err(self.broken(&format!(
-                "a piece of the answer is not JSON ({error}): {}",
-                refusal::shorten(data)
-            ))),
-        }
-    }
-
     /// Takes one chunk, or a whole answer that was not streamed.
     ///
     /// # Errors
     /// [`LlmError::Status`] for an error object.
-    pub(super) fn chunk(&mut self, chunk: &Value, marked: bool) -> Result<(), LlmError> {
+    fn chunk(&mut self, chunk: &Value, marked: bool) -> Result<(), LlmError> {
         let is_error = |key: &str| chunk.get(key).and_then(Value::as_str) == Some("error");
         match chunk.get("error") {
-            Some(error) if !error.is_null() => return Err(self.error(error)),
-            _ if is_error("object") || is_error("type") => return Err(self.error(chunk)),
+            Some(error) if !error.is_null() => return Err(self.peer.refused(error)),
+            _ if is_error("object") || is_error("type") => return Err(self.peer.refused(chunk)),
             _ => {}
         }
         if let Some(id) = text(chunk, "id").filter(|_| !self.has_id) {
@@ -146,54 +104,29 @@ impl Reader {
         Ok(())
     }
 
-    /// The stream has ended.
-    ///
-    /// # Errors
-    /// [`LlmError::Connection`] when it ended before the answer did.
-    pub(super) fn end(&mut self) -> Result<(), LlmError> {
-        if !self.is_finished() {
-            let began = self.has_id || self.joiner.has_calls();
-            let detail = if began {
-                "the answer was cut off before its end"
-            } else {
-                "it closed the connection without an answer"
-            };
-            return Err(self.broken(detail));
-        }
-        for (mender, part) in [
-            (&mut self.thinking, ContentPart::think as fn(String) -> ContentPart),
-            (&mut self.text, ContentPart::text),
-        ] {
-            if let Some(rest) = mender.finish() {
-                self.joiner.content(part(rest.to_string()), &mut self.parts);
-            }
-        }
-        self.joiner.finish(&mut self.parts);
-        let reason = self.finish.take().unwrap_or(if self.joiner.has_calls() {
-            FinishReason::ToolCalls
-        } else {
-            FinishReason::Stop
-        });
-        self.parts.push_back(StreamPart::Finish(reason));
-        Ok(())
-    }
-
     fn delta(&mut self, delta: &Value, marked: bool) {
         let thinking = self.reasoning_keys.iter().find_map(|key| text(delta, key));
         if let Some(thinking) = thinking {
             let thinking = self.thinking.mend(thinking, marked);
             if !thinking.is_empty() {
+                // A server that tells thinking from text has no tags in its text.
+                self.tags.stop();
                 self.joiner.content(ContentPart::think(thinking), &mut self.parts);
             }
         }
         let said = [delta.get("content"), delta.get("refusal")].into_iter().flatten();
         for piece in said.flat_map(pieces) {
             let piece = self.text.mend(piece, marked);
-            if !piece.is_empty() {
-                self.joiner.content(ContentPart::text(piece), &mut self.parts);
+            for part in self.tags.split(&piece) {
+                self.joiner.content(part, &mut self.parts);
             }
         }
         if let Some(calls) = delta.get("tool_calls").and_then(Value::as_array) {
+            if !calls.is_empty()
+                && let Some(part) = self.tags.finish()
+            {
+                self.joiner.content(part, &mut self.parts);
+            }
             self.joiner.deltas(calls, marked, &mut self.parts);
         }
     }
@@ -205,15 +138,55 @@ impl Reader {
             self.parts.push_back(StreamPart::Usage(usage));
         }
     }
+}
 
-    fn error(&self, error: &Value) -> LlmError {
-        let message = refusal::in_json(error).unwrap_or_else(|| error.to_string());
-        LlmError::Status {
-            host: self.host.clone(),
-            status: error_status(error, &message),
-            message: refusal::shorten(&message),
-            retry_after: None,
+impl receive::Reader for Reader {
+    fn event(&mut self, event: &SseEvent) -> Result<(), LlmError> {
+        if event.data.trim() == "[DONE]" {
+            self.done = true;
+            return Ok(());
         }
+        match self.peer.json(event)? {
+            Some((chunk, marked)) => self.chunk(&chunk, marked),
+            None => Ok(()),
+        }
+    }
+
+    fn whole(&mut self, answer: &Value, marked: bool) -> Result<(), LlmError> {
+        self.chunk(answer, marked)
+    }
+
+    fn end(&mut self) -> Result<(), LlmError> {
+        if !self.is_finished() {
+            return Err(self.peer.cut_off(self.has_id || self.joiner.has_calls()));
+        }
+        if let Some(rest) = self.thinking.finish() {
+            self.joiner.content(ContentPart::think(rest.to_string()), &mut self.parts);
+        }
+        let rest = self.text.finish().map(|c| c.to_string()).unwrap_or_default();
+        for part in self.tags.split(&rest).into_iter().chain(self.tags.finish()) {
+            self.joiner.content(part, &mut self.parts);
+        }
+        self.joiner.finish(&mut self.parts);
+        let reason = self.finish.take().unwrap_or(if self.joiner.has_calls() {
+            FinishReason::ToolCalls
+        } else {
+            FinishReason::Stop
+        });
+        self.parts.push_back(StreamPart::Finish(reason));
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        self.done || self.finish.is_some()
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn pop(&mut self) -> Option<StreamPart> {
+        self.parts.pop_front()
     }
 }
 
@@ -268,32 +241,6 @@ fn finish_reason(reason: &str) -> FinishReason {
         "length" => FinishReason::Length,
         "content_filter" => FinishReason::ContentFilter,
         other => FinishReason::Other(other.to_owned()),
-    }
-}
-
-/// The status an error in a 200 stream would have had: its own code, or what its words say.
-fn error_status(error: &Value, message: &str) -> u16 {
-    for key in ["code", "status", "status_code"] {
-        let code = match error.get(key) {
-            Some(Value::Number(number)) => number.as_u64(),
-            Some(Value::String(text)) => text.parse().ok(),
-            _ => None,
-        };
-        if let Some(code) = code.filter(|code| (400..600).contains(code)) {
-            return u16::try_from(code).unwrap_or(500);
-        }
-    }
-    let field = |key| text(error, key).unwrap_or_default();
-    let words = format!("{} {} {message}", field("type"), field("code")).to_lowercase();
-    let says = |list: &[&str]| list.iter().any(|word| words.contains(word));
-    if says(&["rate limit", "rate_limit", "too many requests"]) {
-        429
-    } else if says(&["server", "internal", "overload", "unavailable", "timeout", "timed out"]) {
-        500
-    } else if says(&["authentication", "unauthorized", "invalid_api_key"]) {
-        401
-    } else {
-        400
     }
 }
 

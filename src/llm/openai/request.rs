@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::schema;
 use crate::llm::{ChatRequest, LlmError, ToolSpec};
 use crate::message::{ContentPart, Message, Role, ToolCall};
 
@@ -67,6 +68,8 @@ pub(super) struct Dialect {
     pub(super) model: String,
     /// Tokens of the context window.
     pub(super) max_context: u64,
+    /// Tokens an answer may have, as configured.
+    pub(super) max_output: Option<u64>,
     pub(super) thinking: Thinking,
     /// The field that thinking goes back in; `None`: it does not go back.
     pub(super) reasoning_key: Option<String>,
@@ -78,18 +81,31 @@ impl Dialect {
     pub(super) fn body(&self, request: &ChatRequest<'_>) -> Value {
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
-        body.insert("messages".into(), Value::Array(self.messages(request)));
+        // What caches go by comes first, and what may differ from call to call after it.
         if !request.tools.is_empty() {
-            body.insert("tools".into(), request.tools.iter().map(tool).collect());
+            let tools = request.tools.iter().map(|spec| tool(spec, self.is_kimi));
+            body.insert("tools".into(), tools.collect());
         }
+        body.insert("messages".into(), Value::Array(self.messages(request)));
         body.insert("stream".into(), json!(true));
         body.insert("stream_options".into(), json!({"include_usage": true}));
         if self.is_kimi {
             self.add_kimi(&mut body, request);
-        } else if self.thinking == Thinking::On {
-            body.insert("reasoning_effort".into(), json!("high"));
+        } else {
+            if self.thinking == Thinking::On {
+                body.insert("reasoning_effort".into(), json!("high"));
+            }
+            if let Some(limit) = self.max_output {
+                body.insert(self.output_limit_key().into(), json!(limit));
+            }
         }
         Value::Object(body)
+    }
+
+    /// The name of the limit: OpenAI has given it a new one, which others do not know.
+    fn output_limit_key(&self) -> &'static str {
+        let is_new = ["gpt-5", "o1", "o3", "o4"].iter().any(|name| self.model.starts_with(name));
+        if is_new { "max_completion_tokens" } else { "max_tokens" }
     }
 
     fn add_kimi(&self, body: &mut Map<String, Value>, request: &ChatRequest<'_>) {
@@ -116,7 +132,7 @@ impl Dialect {
     fn completion_budget(&self, input: Option<u64>) -> Option<u64> {
         let hard = match self.sampling.max_completion_tokens {
             Some(limit) => Some(u64::try_from(limit).ok().filter(|limit| *limit > 0)?),
-            None => None,
+            None => self.max_output,
         };
         match input.filter(|_| self.max_context > 0) {
             Some(input) => {
@@ -260,15 +276,17 @@ fn call(call: &ToolCall) -> Value {
         "function": {"name": call.function.name, "arguments": arguments},
     });
     if let (Some(out), Some(Value::Object(extras))) = (out.as_object_mut(), &call.extras) {
-        for (key, value) in extras {
+        // Gemini's signature: nothing to other servers.
+        for (key, value) in extras.iter().filter(|(key, _)| *key != "thought_signature") {
             out.entry(key.clone()).or_insert_with(|| value.clone());
         }
     }
     out
 }
 
-fn tool(spec: &ToolSpec) -> Value {
-    let mut parameters = spec.parameters.clone();
+fn tool(spec: &ToolSpec, is_kimi: bool) -> Value {
+    let mut parameters =
+        if is_kimi { schema::patched(&spec.parameters) } else { spec.parameters.clone() };
     match parameters.as_object_mut() {
         // A schema without a type is refused by Kimi, one without properties by others.
         Some(schema) => {

@@ -6,9 +6,8 @@ use super::super::http::Patience;
 use super::super::loopback::{Loopback, Play, events, http};
 use super::*;
 use crate::config::ProviderConfig;
-use crate::llm::{Answer, FinishReason};
-
-mod recorded;
+use crate::llm::{Answer, FinishReason, StreamPart};
+use futures::StreamExt;
 
 const HELLO: &str = r#"{"id":"m1","choices":[{"delta":{"content":"Hello"}}]}"#;
 const STOP: &str = r#"{"id":"m1","choices":[{"delta":{},"finish_reason":"stop"}]}"#;
@@ -29,6 +28,9 @@ fn model(base_url: &str) -> ResolvedModel {
             custom_headers: [("X-Team".to_owned(), "a".to_owned())].into(),
             reasoning_key: None,
         },
+        max_output_tokens: None,
+        price: None,
+        network: Default::default(),
     }
 }
 
@@ -44,6 +46,7 @@ fn hi() -> ChatRequest<'static> {
 
 const PATIENT: Patience = Patience {
     connect: Duration::from_secs(20),
+    first: Duration::from_secs(20),
     idle: Duration::from_secs(20),
     close: Duration::from_millis(20),
 };
@@ -178,7 +181,8 @@ async fn nothing_and_half_an_answer_are_connection_errors() {
 
 #[tokio::test]
 async fn a_silent_server_is_a_timeout_before_and_in_the_answer() {
-    let hasty = Patience { idle: Duration::from_millis(50), ..PATIENT };
+    let hasty =
+        Patience { first: Duration::from_millis(50), idle: Duration::from_millis(50), ..PATIENT };
     for plays in [vec![Play::Stall], vec![events(&[HELLO]), Play::Stall]] {
         let server = Loopback::start(vec![plays]).await;
         let error = ask(&server, hasty).await.expect_err("silence");

@@ -182,3 +182,11 @@ proptest::proptest! {
         let _ = dsl::parse(&script);
     }
 }
+
+#[test]
+fn a_trace_is_wanted_as_upstream_reads_it() {
+    for (value, wanted) in [("1", true), (" True ", true), ("on", true), ("0", false), ("", false)]
+    {
+        assert_eq!(is_yes(value), wanted, "{value:?}");
+    }
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::llm::Answer;
+use crate::llm::receive::Reader as _;
 use serde_json::json;
 
 /// What the events with these data come to.
@@ -10,7 +11,7 @@ fn read(data: &[String]) -> Result<Answer, LlmError> {
     }
     reader.end()?;
     let mut answer = Answer::new();
-    reader.parts.into_iter().for_each(|part| answer.push(part));
+    std::iter::from_fn(|| reader.pop()).for_each(|part| answer.push(part));
     Ok(answer)
 }
 

@@ -6,6 +6,7 @@ fn kimi() -> Dialect {
         is_kimi: true,
         model: "kimi-k2".into(),
         max_context: 1000,
+        max_output: None,
         thinking: Thinking::On,
         reasoning_key: Some("reasoning_content".into()),
         sampling: Sampling::default(),

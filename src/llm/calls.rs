@@ -14,7 +14,7 @@ use crate::message::{ContentPart, ToolCall};
 
 /// Everything of an answer that has an order.
 #[derive(Debug, Default)]
-pub(super) struct Joiner {
+pub(crate) struct Joiner {
     calls: Vec<Call>,
     /// What has not been handed out to its end; the first may be half out.
     queue: VecDeque<Item>,
@@ -53,23 +53,23 @@ struct Delta<'a> {
 
 impl Joiner {
     /// Sets what made-up ids begin with: the answer's id.
-    pub(super) fn name_calls_after(&mut self, id: &str) {
+    pub(crate) fn name_calls_after(&mut self, id: &str) {
         id.clone_into(&mut self.id_base);
     }
 
     /// Were there any calls?
-    pub(super) fn has_calls(&self) -> bool {
+    pub(crate) fn has_calls(&self) -> bool {
         !self.calls.is_empty()
     }
 
     /// Takes a piece of text or thinking.
-    pub(super) fn content(&mut self, part: ContentPart, out: &mut VecDeque<StreamPart>) {
+    pub(crate) fn content(&mut self, part: ContentPart, out: &mut VecDeque<StreamPart>) {
         self.queue.push_back(Item::Content(part));
         self.flow(false, out);
     }
 
     /// Takes the `tool_calls` of one chunk.
-    pub(super) fn deltas(&mut self, list: &[Value], marked: bool, out: &mut VecDeque<StreamPart>) {
+    pub(crate) fn deltas(&mut self, list: &[Value], marked: bool, out: &mut VecDeque<StreamPart>) {
         let mut opened = Vec::new();
         for (position, fields) in list.iter().filter_map(Value::as_object).enumerate() {
             let delta = Delta::read(fields);
@@ -89,7 +89,7 @@ impl Joiner {
     }
 
     /// The answer is over: hands out the rest.
-    pub(super) fn finish(&mut self, out: &mut VecDeque<StreamPart>) {
+    pub(crate) fn finish(&mut self, out: &mut VecDeque<StreamPart>) {
         for call in &mut self.calls {
             call.waiting.extend(call.mender.finish());
         }
