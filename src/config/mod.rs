@@ -1,6 +1,7 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
 mod error;
+mod hooks;
 mod load;
 mod names;
 mod read;
@@ -11,6 +12,7 @@ mod tests;
 mod tree;
 
 pub use error::{ConfigError, ConfigErrorKind};
+pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
 pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
 pub use schema::{

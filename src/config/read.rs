@@ -1,5 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod hooks;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -77,6 +79,9 @@ impl Reader {
                 .filter_map(|(key, section)| Some((key, self.provider(&section)?)))
                 .collect(),
             loop_control: self.loop_control(&top),
+            hooks: self.hooks(&top),
+            merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
+            extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
         }
     }
 

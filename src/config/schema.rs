@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::hooks::HookConfig;
+
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,6 +30,12 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Limits of the loop.
     pub loop_control: LoopControl,
+    /// Commands that are run at certain events.
+    pub hooks: Vec<HookConfig>,
+    /// Are the skills folders of all programs used, or only the first there is?
+    pub merge_all_available_skills: bool,
+    /// Further folders with skills.
+    pub extra_skill_dirs: Vec<String>,
 }
 
 impl Default for Config {
@@ -43,6 +51,9 @@ impl Default for Config {
             models: BTreeMap::new(),
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
+            hooks: Vec::new(),
+            merge_all_available_skills: true,
+            extra_skill_dirs: Vec::new(),
         }
     }
 }

@@ -101,6 +101,20 @@ impl Message {
         self.tool_calls.as_deref().unwrap_or_default()
     }
 
+    /// A word of the program to the model that no person sees.
+    #[must_use]
+    pub fn reminder(text: &str) -> Self {
+        Self::user(format!("{REMINDER}\n{text}\n</system-reminder>"))
+    }
+
+    /// Is it a word of the program rather than of a person?
+    #[must_use]
+    pub fn is_reminder(&self) -> bool {
+        self.role == Role::User
+            && matches!(self.content.as_slice(), [ContentPart::Text { text }]
+                if text.starts_with(REMINDER) || text.starts_with("<notification "))
+    }
+
     /// Is this the row that tells the model which checkpoint it stands at?
     #[must_use]
     pub fn is_checkpoint_note(&self) -> bool {
@@ -111,6 +125,9 @@ impl Message {
                     .is_some_and(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit())))
     }
 }
+
+/// How a reminder begins (`kimi-cli` `soul/dynamic_injections/`).
+const REMINDER: &str = "<system-reminder>";
 
 fn write_content<S: Serializer>(content: &[ContentPart], out: S) -> Result<S::Ok, S::Error> {
     match content {

@@ -7,10 +7,12 @@ use tokio::task::JoinSet;
 
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
+use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use crate::engine::{Host, SessionChoice};
+use crate::files;
 use crate::session::{InputHistory, SessionStore};
 use crate::wire::{Command, Door, DoorMessage, record};
 
@@ -56,6 +58,7 @@ impl Executor {
             }
             Effect::Open { id, target } => self.open(id, target),
             Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
                     && let Err(error) = history.append(&text)
@@ -64,7 +67,12 @@ impl Executor {
                 }
             }
             Effect::Copy { text, what } => self.copy(text, what),
-            Effect::Bell | Effect::Redraw | Effect::Suspend | Effect::Quit => {}
+            Effect::SaveDraft(draft) => self.save_draft(&draft),
+            Effect::Notify(_)
+            | Effect::EditExternally(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => {}
         }
     }
 
@@ -79,6 +87,33 @@ impl Executor {
         let history = InputHistory::load(&path);
         self.tell(Done::Msg(Msg::History(history.entries.clone())));
         self.history = Some(history);
+        self.load_draft();
+    }
+
+    /// Small, and rare: a person stops typing first. Not left to a task, so that the last one wins.
+    fn save_draft(&self, draft: &Draft) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let written = if draft.is_empty() {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        } else {
+            serde_json::to_vec(draft)
+                .map_err(Into::into)
+                .and_then(|json| files::write_atomic(&path, &json))
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, "the draft could not be kept");
+        }
+    }
+
+    fn load_draft(&self) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let draft = std::fs::read(path).ok().and_then(|json| serde_json::from_slice(&json).ok());
+        if let Some(draft) = draft {
+            self.tell(Done::Msg(Msg::Draft(draft)));
+        }
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
@@ -164,6 +199,14 @@ impl Executor {
         });
     }
 
+    fn list_files(&mut self, id: EffectId) {
+        let work_dir = self.host.work_dir().to_path_buf();
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
+        });
+    }
+
     /// Colours code off the draw path.
     pub(super) fn highlight(&mut self, jobs: Vec<HighlightJob>) {
         for job in jobs {
@@ -189,6 +232,22 @@ impl Executor {
         }
         self.tasks.shutdown().await;
     }
+}
+
+/// Files offered for mentions, at most: beyond that nobody finds anything by name.
+const FILES: usize = 20_000;
+
+/// What is in a folder, ignored files left out, in the order of names.
+fn files_below(folder: &std::path::Path) -> std::sync::Arc<[String]> {
+    let walk = ignore::WalkBuilder::new(folder).sort_by_file_name(std::cmp::Ord::cmp).build();
+    walk.filter_map(Result::ok)
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(folder).ok()?.to_str()?.to_owned();
+            let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+            (!path.is_empty()).then(|| path + slash)
+        })
+        .take(FILES)
+        .collect()
 }
 
 /// Longest time a session gets to end.

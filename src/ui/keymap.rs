@@ -28,11 +28,13 @@ pub enum Context {
     Help,
     /// A question with an answer to confirm.
     Dialog,
+    /// A list to search: commands, earlier prompts.
+    Picker,
 }
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -40,6 +42,7 @@ impl Context {
         Self::Approval,
         Self::Timeline,
         Self::Sessions,
+        Self::Picker,
         Self::Dialog,
         Self::Help,
         Self::Global,
@@ -59,6 +62,7 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
+            Self::Picker => "Search lists",
         }
     }
 }
@@ -94,6 +98,12 @@ pub enum Action {
     Sessions,
     /// A new session.
     NewSession,
+    /// All actions and commands, to search.
+    Palette,
+    /// Earlier prompts, to search.
+    SearchHistory,
+    /// Write the draft in the external editor.
+    ExternalEditor,
     /// Summarise the context.
     Compact,
     /// Empty the context.
@@ -199,6 +209,8 @@ const DEFAULTS: &[Row] = &[
         "Complete the slash command; from an empty composer, to the transcript",
         "",
     ),
+    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
     (Context::Transcript, "up k", Action::SelectPrevious, "Cell above", "move"),
@@ -267,6 +279,9 @@ const DEFAULTS: &[Row] = &[
     (Context::Sessions, "up ctrl-p", Action::SelectPrevious, "Session above", "move"),
     (Context::Sessions, "down ctrl-n", Action::SelectNext, "Session below", ""),
     (Context::Sessions, "enter", Action::Choose, "Open this session", "open"),
+    (Context::Picker, "up ctrl-p", Action::SelectPrevious, "Line above", "move"),
+    (Context::Picker, "down ctrl-n", Action::SelectNext, "Line below", ""),
+    (Context::Picker, "enter", Action::Choose, "Take this line", "choose"),
     (Context::Dialog, "enter", Action::Choose, "Do it", "confirm"),
     (Context::Help, "up k", Action::ScrollUp, "Up", "scroll"),
     (Context::Help, "down j", Action::ScrollDown, "Down", ""),
@@ -289,7 +304,8 @@ const DEFAULTS: &[Row] = &[
     (Context::Global, "f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     (Context::Global, "ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     (Context::Global, "ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
-    (Context::Global, "ctrl-n", Action::NewSession, "New session", ""),
+    (Context::Global, "ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    (Context::Global, "f5", Action::NewSession, "New session", ""),
     (Context::Global, "f6", Action::Compact, "Summarise the context (/compact)", ""),
     (Context::Global, "f8", Action::Clear, "Empty the context (/clear), asks first", ""),
     (
@@ -354,6 +370,15 @@ impl Keymap {
     #[must_use]
     pub fn lookup(&self, context: Context, key: KeyPress) -> Option<Action> {
         self.in_context(context, key).or_else(|| self.in_context(Context::Global, key))
+    }
+
+    /// Every action that can be carried out from anywhere, for the palette.
+    pub fn everywhere(&self) -> impl Iterator<Item = &Binding> {
+        self.of(Context::Global)
+            .chain(self.of(Context::Composer).filter(|binding| {
+                matches!(binding.action, Action::SearchHistory | Action::ExternalEditor)
+            }))
+            .filter(|binding| binding.action != Action::Palette)
     }
 
     /// The rows of one context, for help.
@@ -429,8 +454,8 @@ mod tests {
     #[test]
     fn the_context_comes_before_everywhere() {
         let keymap = Keymap::default();
-        let ctrl_n = "ctrl-n".parse().expect("key");
-        assert_eq!(keymap.lookup(Context::Sessions, ctrl_n), Some(Action::SelectNext));
-        assert_eq!(keymap.lookup(Context::Composer, ctrl_n), Some(Action::NewSession));
+        let ctrl_p = "ctrl-p".parse().expect("key");
+        assert_eq!(keymap.lookup(Context::Sessions, ctrl_p), Some(Action::SelectPrevious));
+        assert_eq!(keymap.lookup(Context::Composer, ctrl_p), Some(Action::Palette));
     }
 }

@@ -8,6 +8,7 @@ mod clipboard;
 pub mod clock;
 pub mod effect;
 mod exec;
+mod external;
 pub mod key;
 pub mod keymap;
 pub mod model;

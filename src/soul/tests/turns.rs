@@ -174,7 +174,7 @@ async fn a_second_prompt_and_a_revert_are_refused_while_a_turn_runs() {
     world.send(Command::Revert { to: at(0, 0), mail: None });
     world.send(Command::SetPlanMode(true));
     let refused = world.lines_until(|m| line(m).contains("Plan mode")).await;
-    assert_eq!(only(&refused, &["Refused"]).len(), 3);
+    assert_eq!(only(&refused, &["Refused"]).len(), 2);
     world.send(Command::Cancel);
     assert_eq!(outcome(&world.rest().await), "Done Cancelled");
 }

@@ -5,7 +5,10 @@ pub mod cell;
 pub mod composer;
 pub mod editor;
 pub mod heights;
+pub mod mention;
 pub mod overlay;
+pub mod paste;
+pub mod picker;
 pub mod search;
 pub mod sessions;
 pub mod status;
@@ -17,6 +20,7 @@ use super::keymap::{Context, Keymap};
 use approval::Approvals;
 use cell::Cell;
 use composer::Composer;
+use mention::Mention;
 use overlay::Overlay;
 use search::Search;
 use status::Status;
@@ -70,6 +74,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Files offered while `@` is typed.
+    pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
     /// Checkpoints.
@@ -113,6 +119,7 @@ impl Model {
             screen: Screen { width, height, is_focused: true, wants_sidebar: true },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            mention: Mention::default(),
             approvals: Approvals::default(),
             timeline: Timeline::default(),
             status: Status::default(),
@@ -154,6 +161,7 @@ impl Model {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
@@ -205,7 +213,10 @@ impl Model {
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave].into_iter().flatten().reduce(f64::min)
+        [spinner, toast, panel, leave, self.composer.save_due()]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
     }
 }
 

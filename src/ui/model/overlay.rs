@@ -2,6 +2,7 @@
 
 use super::cell::CellId;
 use super::editor::Editor;
+use super::picker::Picker;
 use super::sessions::SessionList;
 use super::transcript::Scroll;
 use crate::message::CheckpointRef;
@@ -18,6 +19,8 @@ pub enum Overlay {
     Sessions(SessionList),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
+    /// A list that is searched by typing.
+    Picker(Box<Picker>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?

@@ -8,7 +8,7 @@ use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, overlay, reading, session, slash, timeline, toast};
+use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -35,6 +35,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         }
         Action::FocusTimeline => {
             timeline::toggle(model);
+            Vec::new()
+        }
+        Action::Palette => {
+            picker::open_palette(model);
             Vec::new()
         }
         Action::Sessions => overlay::open_sessions(model),
@@ -69,9 +73,16 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
 /// Carries out an action of the composer.
 pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
     match action {
+        // On an offered file Enter takes the file; the next one sends.
+        Action::Submit if mention::accept(model) => {}
         Action::Submit => return slash::submit(model, now),
         Action::Steer => return steer(model, now),
+        Action::SearchHistory => picker::open_history(model),
+        Action::ExternalEditor => {
+            return vec![Effect::EditExternally(model.composer.text())];
+        }
         Action::Newline => model.composer.editor.newline(),
+        Action::Complete if mention::accept(model) => {}
         Action::Complete if model.composer.editor.is_empty() => reading::focus(model),
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),
@@ -82,7 +93,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
 }
 
 fn previous(model: &mut Model) {
-    if slash::move_completion(model, false) {
+    if slash::move_completion(model, false) || model.mention.step(false) {
         return;
     }
     if !model.composer.editor.is_at_top() {
@@ -97,7 +108,7 @@ fn previous(model: &mut Model) {
 }
 
 fn next(model: &mut Model) {
-    if slash::move_completion(model, true) {
+    if slash::move_completion(model, true) || model.mention.step(true) {
         return;
     }
     if model.composer.editor.is_at_bottom() {
@@ -161,7 +172,7 @@ fn back(model: &mut Model, now: f64) -> Vec<Effect> {
         model.focus = Focus::Composer;
         return Vec::new();
     }
-    if slash::dismiss(model) {
+    if slash::dismiss(model) || model.mention.dismiss() {
         return Vec::new();
     }
     cancel(model, now).unwrap_or_default()

@@ -179,7 +179,7 @@ impl Window<'_> {
             return first;
         }
         // Where the window must begin at least for the last line to be in it.
-        let room = self.height.saturating_sub(lines.len()).max(0);
+        let room = self.height.saturating_sub(lines.len());
         let above = i32::try_from(room).unwrap_or(i32::MAX);
         self.moved(first, -above).max(top).min(first)
     }

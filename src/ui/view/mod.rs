@@ -11,6 +11,7 @@ mod layout;
 mod mark;
 mod pager;
 mod panel;
+mod picker;
 mod put;
 mod scrollbar;
 mod search;
@@ -20,6 +21,7 @@ mod statusline;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod title;
 mod tool;
 mod welcome;
 
@@ -95,7 +97,11 @@ pub fn view(
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
-        Context::Composer | Context::Sessions | Context::Dialog | Context::Search => true,
+        Context::Composer
+        | Context::Sessions
+        | Context::Picker
+        | Context::Search
+        | Context::Dialog => true,
         Context::Approval => model.approvals.feedback.is_some(),
         Context::Timeline
         | Context::Transcript
@@ -126,6 +132,7 @@ fn draw_overlay(
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true, now);
         }
+        Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }
