@@ -58,6 +58,8 @@ pub enum Effect {
     EditExternally(String),
     /// Ring the bell, for this reason: nobody is looking.
     Notify(&'static str),
+    /// Look like this theme.
+    ShowTheme(String),
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

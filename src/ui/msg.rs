@@ -55,8 +55,8 @@ pub enum Msg {
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
-    /// A text was put onto the clipboard, or not; says what and how, for a person.
-    Copied(String),
+    /// Something was done, or could not be: what to tell the person.
+    Said(String),
     /// What an earlier run left unsent in this folder.
     Draft(Draft),
     /// The draft comes back from the external editor, or why it does not.

@@ -32,7 +32,11 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         msg,
         Msg::Key(_) | Msg::Paste(_) | Msg::Edited(_) | Msg::Door(DoorMessage::PromptDone(_))
     );
+    let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let mut effects = take_in(model, msg, now);
+    if is_key {
+        effects.extend(picker::preview(model));
+    }
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -70,7 +74,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             model.composer.set_history(history);
             Vec::new()
         }
-        Msg::Copied(said) => {
+        Msg::Said(said) => {
             toast(model, said, now);
             Vec::new()
         }

@@ -13,6 +13,8 @@ mod pager;
 mod panel;
 mod picker;
 mod put;
+#[cfg(test)]
+mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
@@ -72,7 +74,7 @@ pub fn view(
 ) -> FrameInfo {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    buffer.set_style(area, theme.text);
+    buffer.set_style(area, theme.ground());
     let width = layout::main_width(model, area);
     let rows = caches.subject.update(model, theme, &caches.highlight, width);
     let layout = layout::arrange(model, area, rows);

@@ -180,7 +180,7 @@ fn a_copy_is_the_source() {
     assert_eq!(copied(&mut h), "ls -la\n");
     h.keys("c");
     assert_eq!(copied(&mut h), "fn one() {}\n");
-    h.send(crate::ui::msg::Msg::Copied("Output, 40 lines: copied with xclip".into()));
+    h.send(crate::ui::msg::Msg::Said("Output, 40 lines: copied with xclip".into()));
     assert!(h.picture().contains("copied with xclip"));
 }
 
@@ -245,4 +245,34 @@ fn the_scroll_bar_stands_where_the_window_does() {
     assert!(rows(&mut h).first() > top.first());
     h.keys("<tab>G").picture();
     assert!(rows(&mut h).last() >= Some(&19), "{:?}", rows(&mut h));
+}
+
+#[test]
+fn themes_are_looked_at_while_they_are_marked() {
+    let mut h = session(80, 24);
+    h.model.themes = crate::ui::model::Themes {
+        known: ["dark", "light", "ember"].map(String::from).to_vec(),
+        chosen: "dark".into(),
+        shown: "dark".into(),
+    };
+    h.take_effects();
+    let shows = |h: &mut Harness| -> Vec<String> {
+        let effects = h.take_effects().into_iter();
+        effects
+            .filter_map(|effect| match effect {
+                Effect::ShowTheme(name) => Some(name),
+                _ => None,
+            })
+            .collect()
+    };
+    h.keys("/theme<enter>");
+    assert!(h.picture().contains("ember"));
+    assert_eq!(shows(&mut h), [""; 0]);
+    h.keys("<down><down>");
+    assert_eq!(shows(&mut h), ["light", "ember"]);
+    h.keys("<esc>");
+    assert_eq!(shows(&mut h), ["dark"], "looking is not choosing");
+    h.keys("/theme<enter>emb<enter>");
+    assert_eq!(shows(&mut h), ["ember"]);
+    assert_eq!(h.model.themes.chosen, "ember");
 }
