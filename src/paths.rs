@@ -81,6 +81,12 @@ impl Paths {
         self.share.join("plans")
     }
 
+    /// Keys of the person's own.
+    #[must_use]
+    pub fn keymap_file(&self) -> PathBuf {
+        self.share.join("keymap.toml")
+    }
+
     /// Themes of the person's own.
     #[must_use]
     pub fn themes(&self) -> PathBuf {

@@ -99,7 +99,7 @@ async fn talk(hook: &HookConfig, input: &[u8], work_dir: &Path) -> io::Result<Sa
         // A hook need not read what it is told.
         let _ = stdin.write_all(input).await;
         drop(stdin);
-        std::future::pending::<()>().await
+        std::future::pending::<()>().await;
     };
     let read = async {
         tokio::join!(keep(stdout, &mut out), keep(stderr, &mut err));

@@ -7,6 +7,7 @@ mod display;
 mod ids;
 mod key_argument;
 mod part;
+mod part_read;
 mod tool;
 mod usage;
 
@@ -17,6 +18,9 @@ pub use part::{ContentPart, MediaUrl, UserInput, text_of};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;
 
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Who speaks.
@@ -136,20 +140,40 @@ fn write_content<S: Serializer>(content: &[ContentPart], out: S) -> Result<S::Ok
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredContent {
-    Text(String),
-    Parts(Vec<ContentPart>),
-    Null(()),
+fn read_content<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ContentPart>, D::Error> {
+    input.deserialize_any(StoredContent)
 }
 
-fn read_content<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ContentPart>, D::Error> {
-    Ok(match StoredContent::deserialize(input)? {
-        StoredContent::Text(text) => vec![ContentPart::Text { text }],
-        StoredContent::Parts(parts) => parts,
-        StoredContent::Null(()) => Vec::new(),
-    })
+/// A string, a list of parts, or null. By hand, because serde's untagged enums copy everything once
+/// more, and contexts are megabytes.
+struct StoredContent;
+
+impl<'de> Visitor<'de> for StoredContent {
+    type Value = Vec<ContentPart>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a list of parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(vec![ContentPart::text(text)])
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(vec![ContentPart::text(text)])
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::with_capacity(list.size_hint().unwrap_or(2).min(64));
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(parts)
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct SessionState {
     pub plan_session_id: Option<String>,
     /// Hidden from lists.
     pub archived: bool,
+    /// When it was hidden, in seconds since 1970.
+    pub archived_at: Option<f64>,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
     /// The values as they were loaded or saved last: what differs is this program's change.
@@ -45,7 +47,7 @@ pub struct SessionState {
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 11] = [
+const PLACES: [&[&str]; 12] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -56,6 +58,7 @@ const PLACES: [&[&str]; 11] = [
     &["plan_slug"],
     &["plan_session_id"],
     &["archived"],
+    &["archived_at"],
     &["todos"],
 ];
 
@@ -84,7 +87,8 @@ impl SessionState {
             plan_slug: value(&document, PLACES[7]),
             plan_session_id: value(&document, PLACES[8]),
             archived: value(&document, PLACES[9]),
-            todos: value(&document, PLACES[10]),
+            archived_at: value(&document, PLACES[10]),
+            todos: value(&document, PLACES[11]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -131,6 +135,7 @@ impl SessionState {
             json!(self.plan_slug),
             json!(self.plan_session_id),
             json!(self.archived),
+            json!(self.archived_at),
             json!(self.todos),
         ]
     }

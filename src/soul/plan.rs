@@ -258,7 +258,7 @@ impl Soul {
         });
         match cleared {
             Ok(kept) => {
-                self.say(&format!("The plan is cleared; it is kept as {}.", kept.display()))
+                self.say(&format!("The plan is cleared; it is kept as {}.", kept.display()));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.say("There is no plan yet.");

@@ -1,6 +1,8 @@
 //! The keymap: which key does what where. Help, footer hints and `docs/keys.md` come from this one
 //! table, so they cannot disagree with what the keys do.
 
+mod user;
+
 use std::collections::HashMap;
 
 use super::key::KeyPress;
@@ -410,16 +412,26 @@ impl Keymap {
     pub fn to_markdown(&self) -> String {
         let mut out = String::from(
             "# Keys\n\nMade from the keymap in `src/ui/keymap.rs`; a test keeps the two equal \
-             (`UPDATE_DOCS=1 cargo test keys_page` writes this page anew).\n",
+             (`UPDATE_DOCS=1 cargo test keys_page` writes this page anew).\n\n\
+             ## Your own keys\n\n\
+             Write `keymap.toml` into the data folder (`~/.kimi`). A table for each place below, in it \
+             the name of an action and its keys, which replace the default ones there; an empty list \
+             takes them away:\n\n\
+             ```toml\n[composer]\nsubmit = \"ctrl-j\"\nnewline = [\"enter\", \"alt-enter\"]\n\n\
+             [timeline]\nrevert = []\n```\n\n\
+             What is wrong in it is told at the start, with its line, and left out.\n",
         );
         for context in Context::ALL {
             out.push_str(&format!(
-                "\n## {}\n\n| Keys | What they do |\n|---|---|\n",
-                context.title()
+                "\n## {}, `[{}]`\n\n| Keys | What they do | Name |\n|---|---|---|\n",
+                context.title(),
+                context.name()
             ));
             for binding in self.of(context) {
                 let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
-                out.push_str(&format!("| {} | {} |\n", keys.join(" "), binding.label));
+                let name = binding.action.name();
+                let keys = keys.join(" ");
+                out.push_str(&format!("| {keys} | {} | `{name}` |\n", binding.label));
             }
         }
         out

@@ -140,6 +140,6 @@ async fn a_folder_is_added_to_the_workspace_and_told_to_the_model() {
         assert!(lines.iter().any(|line| line.contains(&wanted)), "{command}: {lines:?}");
     }
     let (folder, context) = world.end().await;
-    assert_eq!(SessionState::load(folder.path()).additional_dirs, [dir.clone()]);
+    assert_eq!(SessionState::load(folder.path()).additional_dirs, std::slice::from_ref(&dir));
     assert!(row(&context.history()[0]).contains(&dir));
 }
