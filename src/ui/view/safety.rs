@@ -243,3 +243,22 @@ fn the_check_finds_what_would_act() {
     }
     assert_eq!(foreign(b"\x1b[38;5;1mred\x1b[0m\x1b[?25l"), None);
 }
+
+#[test]
+fn a_background_reaches_the_terminal_everywhere() {
+    let mut h = screen("x");
+    h.theme = crate::ui::theme::Theme::load("ember", std::path::Path::new("x")).expect("theme");
+    let bytes = bytes(&mut h);
+    let mut parser = vt100::Parser::new(
+        std::num::NonZero::new(HEIGHT).expect("rows"),
+        std::num::NonZero::new(WIDTH).expect("columns"),
+        0,
+    );
+    parser.process(&bytes);
+    for y in 0..HEIGHT {
+        for x in 0..WIDTH {
+            let ground = parser.screen().cell(y, x).expect("cell").bgcolor();
+            assert_ne!(ground, vt100::Color::Default, "{x},{y}");
+        }
+    }
+}

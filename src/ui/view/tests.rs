@@ -192,3 +192,19 @@ fn nothing_that_is_streamed_moves_a_view_that_does_not_follow() {
     h.keys("<ctrl-end>");
     assert!(h.picture().contains("a new paragraph"));
 }
+
+#[test]
+fn a_theme_that_draws_its_background_draws_all_of_it() {
+    for keys in ["", "<tab>", "<ctrl-t>", "/", "<esc><esc><tab>o", "<ctrl-g>"] {
+        let mut h = asking(120, 40);
+        h.theme = Theme::load("ember", std::path::Path::new("nowhere")).expect("theme");
+        h.keys(keys);
+        let buffer = h.draw().backend().buffer().clone();
+        for y in 0..40 {
+            for x in 0..120 {
+                let ground = buffer[(x, y)].bg;
+                assert_ne!(ground, ratatui::style::Color::Reset, "{x},{y} after {keys}");
+            }
+        }
+    }
+}
