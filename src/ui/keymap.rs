@@ -220,8 +220,6 @@ const DEFAULTS: &[Row] = &[
     ),
     (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
-    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
-    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (
         Context::Composer,
         "tab",
@@ -229,6 +227,8 @@ const DEFAULTS: &[Row] = &[
         "Complete the slash command; from an empty composer, to the transcript",
         "",
     ),
+    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
     (Context::Transcript, "up k", Action::SelectPrevious, "Cell above", "move"),
