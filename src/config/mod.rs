@@ -6,6 +6,7 @@ mod load;
 mod names;
 mod read;
 mod resolve;
+mod rules;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,8 @@ pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
 pub use resolve::{ASSUMED_CONTEXT, KIMI_BASE_URL, OPENAI_BASE_URL};
+pub use rules::{ProjectRules, RuleFiles};
 pub use schema::{
-    Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind, ResolvedModel,
+    Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
+    ProviderConfig, ProviderKind, ResolvedModel,
 };

@@ -19,7 +19,15 @@ fn every_example_in_the_documentation_works() {
             resolved(example, Some(key), &[]);
         }
     }
-    for key in [names::TOP, names::PROVIDER, names::MODEL, names::LOOP_CONTROL].concat() {
+    let known = [
+        names::TOP,
+        names::PROVIDER,
+        names::MODEL,
+        names::LOOP_CONTROL,
+        names::COMPACTION,
+        names::RULE,
+    ];
+    for key in known.concat() {
         let upstreams_only = [
             "skip_afk_prompt_injection",
             "hooks",
@@ -30,7 +38,6 @@ fn every_example_in_the_documentation_works() {
             "notifications",
             "services",
             "mcp",
-            "compaction",
             "oauth",
             "default_query",
             "max_preserved_messages",
