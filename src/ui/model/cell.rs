@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::message::{ToolReturn, key_argument};
+use crate::message::{Generation, ToolReturn, key_argument};
 use crate::wire::RevertCause;
 
 /// Names a cell for as long as the session is open.
@@ -23,6 +23,47 @@ pub enum Fate {
     Compacted,
 }
 
+/// In which generations of the context something was: what a restore brings back.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Life(Vec<Stay>);
+
+/// A stay in the context: from the generation it came in to the one at whose end it was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stay {
+    from: Generation,
+    until: Option<Generation>,
+}
+
+impl Life {
+    /// A life that begins in `generation`.
+    #[must_use]
+    pub fn from(generation: Generation) -> Self {
+        Self(vec![Stay { from: generation, until: None }])
+    }
+
+    /// It is lost as `generation` ends.
+    pub fn lose(&mut self, generation: Generation) {
+        if let Some(stay) = self.0.last_mut() {
+            stay.until.get_or_insert(generation);
+        }
+    }
+
+    /// It is there again from `generation` on.
+    pub fn come_back(&mut self, generation: Generation) {
+        if self.0.last().is_none_or(|stay| stay.until.is_some()) {
+            self.0.push(Stay { from: generation, until: None });
+        }
+    }
+
+    /// Was it there when `generation` ended?
+    #[must_use]
+    pub fn reached_the_end_of(&self, generation: Generation) -> bool {
+        let reached =
+            |stay: &Stay| stay.from <= generation && stay.until.is_none_or(|end| end >= generation);
+        self.0.iter().any(reached)
+    }
+}
+
 /// One thing in the transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
@@ -34,6 +75,8 @@ pub struct Cell {
     pub finished: bool,
     /// Does the model still have it?
     pub fate: Fate,
+    /// In which generations of the context it was.
+    pub life: Life,
     /// Did the person unfold or fold it? Otherwise the settings decide.
     pub open: Option<bool>,
     /// Does it share a row with its neighbours?
@@ -150,6 +193,15 @@ pub enum Mark {
         tokens: Option<(u64, u64)>,
         /// Did it fail?
         failed: bool,
+        /// What the model no longer has as it was, a line each.
+        losses: Vec<String>,
+    },
+    /// An earlier context came back.
+    Restored {
+        /// The generation's number.
+        generation: u64,
+        /// Tokens before and after.
+        tokens: (u64, u64),
     },
     /// The context was emptied.
     Cleared {
@@ -208,6 +260,8 @@ pub struct ToolCell {
     pub result: Option<ToolReturn>,
     /// What its subagent did last, a line each.
     pub nested: Vec<String>,
+    /// Did the person change what it was called with?
+    pub edited: bool,
 }
 
 impl ToolCell {
@@ -225,6 +279,7 @@ impl ToolCell {
             live: LiveTail::default(),
             result: None,
             nested: Vec::new(),
+            edited: false,
         };
         cell.push_arguments(&arguments);
         cell

@@ -1,6 +1,6 @@
 //! The timeline: turns, checkpoints and the places where the context changed, of all generations.
 
-use super::cell::CellId;
+use super::cell::{CellId, Life};
 use crate::message::{CheckpointId, CheckpointRef, Generation};
 use crate::wire::{CheckpointCreated, ContextChange, ContextSize};
 
@@ -45,6 +45,8 @@ pub enum Jump {
     Clear,
     /// It was summarised.
     Compaction,
+    /// An earlier generation came back.
+    Restore(Generation),
 }
 
 /// A checkpoint.
@@ -58,6 +60,8 @@ pub struct CheckpointEntry {
     pub size: ContextSize,
     /// Can one still go back to it?
     pub is_live: bool,
+    /// In which generations it was.
+    pub life: Life,
     /// The tools called after it and before the next one, in order of first call, with counts.
     pub tools: Vec<(String, u32)>,
     /// How many of them failed.
@@ -96,10 +100,37 @@ impl Timeline {
             step: made.step,
             size: made.size,
             is_live: true,
+            life: Life::from(made.at.generation),
             tools: Vec::new(),
             failures: 0,
         };
         self.entries.push(Entry { time, cell, kind: EntryKind::Checkpoint(entry) });
+        self.count_live();
+    }
+
+    /// The checkpoints that were there at the end of `from` are back, and no others.
+    pub fn restore(
+        &mut self,
+        from: Generation,
+        change: &ContextChange,
+        cell: Option<CellId>,
+        time: f64,
+    ) {
+        for entry in self.checkpoints_mut() {
+            let is_back = entry.life.reached_the_end_of(from);
+            if is_back {
+                entry.life.come_back(change.new_generation);
+                entry.at.generation = change.new_generation;
+            } else if entry.is_live {
+                entry.life.lose(change.old_generation);
+            }
+            entry.is_live = is_back;
+        }
+        self.generation = change.new_generation;
+        self.selected = None;
+        let tokens = (change.before.tokens, change.after.tokens);
+        let kind = EntryKind::Jump { jump: Jump::Restore(from), tokens };
+        self.entries.push(Entry { time, cell, kind });
         self.count_live();
     }
 
@@ -139,6 +170,7 @@ impl Timeline {
         for entry in self.checkpoints_mut() {
             if entry.is_live && cut.is_none_or(|cut| entry.at.id >= cut) {
                 entry.is_live = false;
+                entry.life.lose(change.old_generation);
             } else if entry.is_live {
                 entry.at.generation = change.new_generation;
             }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::cell::{Cell, CellId, CellKind, Fate, Group, ToolCell, ToolState};
+use super::cell::{Cell, CellId, CellKind, Fate, Group, Life, ToolCell, ToolState};
 use super::heights::Heights;
+use crate::message::Generation;
 
 /// Where the window onto the transcript stands. Anchored to content, so that nothing that is
 /// appended, resized or folded elsewhere moves it.
@@ -87,6 +88,8 @@ pub struct FrameInfo {
 /// The transcript.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transcript {
+    /// The present life of the context, which new cells are part of.
+    pub generation: Generation,
     cells: Vec<Cell>,
     next_id: u64,
     // Latest cell of each call id.
@@ -129,6 +132,7 @@ impl Transcript {
             version: 0,
             finished,
             fate: Fate::Live,
+            life: Life::from(self.generation),
             open: None,
             group: Group::Alone,
             began,
@@ -277,9 +281,33 @@ impl Transcript {
     pub fn set_fate_from(&mut self, index: usize, fate: Fate) {
         for at in index..self.cells.len() {
             if self.cells[at].fate == Fate::Live {
-                self.edit(at, |cell| cell.fate = fate);
+                let generation = self.generation;
+                self.edit(at, |cell| {
+                    cell.fate = fate;
+                    cell.life.lose(generation);
+                });
             }
         }
+    }
+
+    /// The model has again what it had at the end of `from`, and nothing else, as generation `new`.
+    pub fn restore(&mut self, from: Generation, new: Generation) {
+        let old = self.generation;
+        for at in 0..self.cells.len() {
+            let cell = &self.cells[at];
+            if cell.life.reached_the_end_of(from) {
+                self.edit(at, |cell| {
+                    cell.fate = Fate::Live;
+                    cell.life.come_back(new);
+                });
+            } else if cell.fate == Fate::Live && !matches!(cell.kind, CellKind::Mark(_)) {
+                self.edit(at, |cell| {
+                    cell.fate = Fate::Reverted;
+                    cell.life.lose(old);
+                });
+            }
+        }
+        self.generation = new;
     }
 
     /// Nothing in the cells from `index` on changes any more. Calls that still run were stopped.

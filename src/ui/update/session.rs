@@ -105,6 +105,7 @@ fn add_unrecorded_checkpoints(model: &mut Model, now: f64) {
     }
     if let Some(last) = info.checkpoints.last() {
         model.timeline.generation = last.at.generation;
+        model.transcript.generation = last.at.generation;
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod composing;
 mod question;
+mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
 use crate::ui::effect::{Effect, OpenTarget};
@@ -347,7 +348,7 @@ fn compaction_marks_what_was_summarised_and_says_what_it_saved() {
     let last = h.model.transcript.cells().last().expect("a mark");
     assert_eq!(
         last.kind,
-        CellKind::Mark(Mark::Compacted { tokens: Some((900, 90)), failed: false })
+        CellKind::Mark(Mark::Compacted { tokens: Some((900, 90)), failed: false, losses: vec![] })
     );
     assert_eq!((last.fate, last.finished), (Fate::Live, true));
     assert_eq!(h.model.transcript.cells()[0].fate, Fate::Compacted);

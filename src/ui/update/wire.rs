@@ -2,13 +2,14 @@
 //! are the same fold, so both end in the same model.
 
 use super::super::model::Model;
-use super::super::model::cell::{CellId, CellKind, Fate, Level, Mark, ToolCell, ToolState};
+use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
 use super::super::model::status::Activity;
 use super::super::model::timeline::Jump;
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
-    ApprovalChoice, ContextChange, ContextReverted, Event, Extension, HookAction, RevertCause,
-    StatusUpdate, StepRetry, SubagentEvent, ToolOutputChunk,
+    ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
+    Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, SubagentEvent,
+    ToolOutputChunk,
 };
 
 /// Takes one event in; `at` is when it happened, in seconds since 1970.
@@ -24,7 +25,7 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
         Event::StepInterrupted(_) => model.transcript.finish_from(model.step_start, at),
         Event::StepRetry(retry) => retry_step(model, &retry, at),
         Event::CompactionBegin(_) => {
-            let mark = Mark::Compacted { tokens: None, failed: false };
+            let mark = Mark::Compacted { tokens: None, failed: false, losses: Vec::new() };
             model.transcript.push(CellKind::Mark(mark), false, at);
         }
         Event::CompactionEnd(_) => end_compaction(model, false),
@@ -324,16 +325,21 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
             let cell = last_cell(model);
             model.timeline.jump(Jump::Clear, None, &change, cell, at);
             model.status.context_tokens = Some(change.after.tokens);
+            model.transcript.generation = change.new_generation;
             let mark = Mark::Cleared { tokens: change.before.tokens };
             model.transcript.push(CellKind::Mark(mark), true, at);
         }
         Extension::ContextCompacted(change) => compacted(model, &change, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
-        // Nothing on this screen shows them yet.
-        Extension::ContextRewritten(_) | Extension::CallEdited(_) => {}
-        Extension::ContextRestored(restored) => {
-            model.status.context_tokens = Some(restored.change.after.tokens);
+        Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
+        Extension::CallEdited(edited) => {
+            model.transcript.edit_tool(&edited.tool_call_id, |tool| {
+                tool.edited = true;
+                tool.arguments.clear();
+                tool.push_arguments(&edited.arguments);
+            });
         }
+        Extension::ContextRestored(restored) => restore(model, &restored, at),
     }
 }
 
@@ -375,6 +381,7 @@ fn revert(model: &mut Model, reverted: ContextReverted, at: f64) {
     let cell = last_cell(model);
     model.timeline.jump(jump, Some(reverted.to.id), &change, cell, at);
     model.status.context_tokens = Some(change.after.tokens);
+    model.transcript.generation = change.new_generation;
     let mark = Mark::Reverted {
         cause: reverted.cause,
         checkpoint: reverted.to.id.0,
@@ -389,19 +396,52 @@ fn compacted(model: &mut Model, change: &ContextChange, at: f64) {
     let sizes = (change.before.tokens, change.after.tokens);
     let open = open_compaction(model);
     model.transcript.set_fate_from(0, Fate::Compacted);
-    match open {
-        Some(index) => model.transcript.edit(index, |cell| {
-            cell.fate = Fate::Live;
-            cell.kind = CellKind::Mark(Mark::Compacted { tokens: Some(sizes), failed: false });
-        }),
-        None => {
-            let mark = Mark::Compacted { tokens: Some(sizes), failed: false };
-            model.transcript.push(CellKind::Mark(mark), true, at);
+    model.transcript.generation = change.new_generation;
+    let index = open.unwrap_or_else(|| {
+        let mark = Mark::Compacted { tokens: None, failed: false, losses: Vec::new() };
+        model.transcript.push(CellKind::Mark(mark), true, at)
+    });
+    let life = Life::from(change.new_generation);
+    model.transcript.edit(index, |cell| {
+        (cell.fate, cell.life) = (Fate::Live, life);
+        if let CellKind::Mark(Mark::Compacted { tokens, .. }) = &mut cell.kind {
+            *tokens = Some(sizes);
         }
-    }
+    });
     let cell = last_cell(model);
     model.timeline.jump(Jump::Compaction, None, change, cell, at);
     model.status.context_tokens = Some(change.after.tokens);
+}
+
+/// What a compaction took from the model, for whoever unfolds its mark.
+fn keep_losses(model: &mut Model, rewritten: &ContextRewritten) {
+    let Some(index) = open_compaction(model) else { return };
+    let lines = rewritten.messages.iter().map(|message| {
+        let fate = match message.fate {
+            MessageFate::Summarised => "summarised",
+            MessageFate::Hidden => "hidden",
+            MessageFate::Dropped => "left out",
+        };
+        let role = format!("{:?}", message.role).to_lowercase();
+        format!("{fate}: {role}, {} tokens: {}", message.tokens, message.preview)
+    });
+    let lines: Vec<_> = lines.collect();
+    model.transcript.edit(index, |cell| {
+        if let CellKind::Mark(Mark::Compacted { losses, .. }) = &mut cell.kind {
+            *losses = lines;
+        }
+    });
+}
+
+fn restore(model: &mut Model, restored: &ContextRestored, at: f64) {
+    let change = restored.change;
+    model.transcript.restore(restored.from, change.new_generation);
+    let cell = last_cell(model);
+    model.timeline.restore(restored.from, &change, cell, at);
+    model.status.context_tokens = Some(change.after.tokens);
+    let tokens = (change.before.tokens, change.after.tokens);
+    let mark = Mark::Restored { generation: restored.from.0, tokens };
+    model.transcript.push(CellKind::Mark(mark), true, at);
 }
 
 fn open_compaction(model: &Model) -> Option<usize> {
@@ -416,7 +456,7 @@ fn end_compaction(model: &mut Model, turn_is_over: bool) {
     if let Some(index) = open_compaction(model) {
         model.transcript.edit(index, |cell| {
             cell.finished = true;
-            if let CellKind::Mark(Mark::Compacted { tokens: None, failed }) = &mut cell.kind {
+            if let CellKind::Mark(Mark::Compacted { tokens: None, failed, .. }) = &mut cell.kind {
                 *failed = turn_is_over;
             }
         });

@@ -60,7 +60,9 @@ pub(super) fn lines(
             lines.extend(markdown(text, prose, theme, highlight));
             lines
         }
-        CellKind::Mark(mark) => mark::lines(mark, theme, width, cell.began, now),
+        CellKind::Mark(mark) => {
+            mark::lines(mark, model.is_open(cell), theme, width, cell.began, now)
+        }
     };
     if cell.fate == Fate::Live { lines } else { set_apart(lines, theme) }
 }

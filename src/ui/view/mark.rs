@@ -15,6 +15,7 @@ use crate::wire::RevertCause;
 /// The lines of a mark.
 pub(super) fn lines(
     mark: &Mark,
+    is_open: bool,
     theme: &Theme,
     width: u16,
     began: f64,
@@ -41,13 +42,28 @@ pub(super) fn lines(
             lines.extend(indented("Files stay as they are.", theme, width));
             lines
         }
-        Mark::Compacted { tokens: Some(tokens), .. } => {
-            vec![rule(&format!("Context summarised · {}", price(*tokens)), theme, width)]
+        Mark::Compacted { tokens: Some(tokens), losses, .. } => {
+            let mut lines =
+                vec![rule(&format!("Context summarised · {}", price(*tokens)), theme, width)];
+            if is_open {
+                lines.extend(losses.iter().flat_map(|loss| indented(loss, theme, width)));
+            } else if !losses.is_empty() {
+                let text = format!(
+                    "{} not in it as before; unfold to see, /restore brings them back",
+                    format::count(losses.len(), "message is", "messages are")
+                );
+                lines.extend(indented(&text, theme, width));
+            }
+            lines
         }
-        Mark::Compacted { tokens: None, failed: true } => {
+        Mark::Restored { generation, tokens } => {
+            let text = format!("Context {generation} is back · {}", price(*tokens));
+            vec![rule(&text, theme, width)]
+        }
+        Mark::Compacted { tokens: None, failed: true, .. } => {
             vec![rule("The context could not be summarised and is unchanged", theme, width)]
         }
-        Mark::Compacted { tokens: None, failed: false } => {
+        Mark::Compacted { tokens: None, failed: false, .. } => {
             let elapsed = Duration::try_from_secs_f64((now - began).max(0.0)).unwrap_or_default();
             vec![rule(
                 &format!("Summarising the context {}", format::seconds(elapsed)),

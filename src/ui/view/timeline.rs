@@ -119,6 +119,7 @@ fn jump_line(jump: Jump, theme: &Theme) -> Line<'static> {
         Jump::Revert(to) => format!("back to {to}"),
         Jump::Clear => "emptied".to_owned(),
         Jump::Compaction => "summarised".to_owned(),
+        Jump::Restore(generation) => format!("context {generation} restored"),
     };
     Line::styled(format!("{} {text}", theme.marks.up), theme.warning)
 }

@@ -108,7 +108,10 @@ pub(super) fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Li
             tool.seconds.filter(|time| *time >= 0.1).map(|time| format::duration(seconds(time)))
         }
     };
-    let note = note.map(|note| format!(" {note}")).unwrap_or_default();
+    let mut note = note.map(|note| format!(" {note}")).unwrap_or_default();
+    if tool.edited {
+        note.push_str(" as you changed it");
+    }
     let name = sanitize(&tool.name).into_owned();
     let taken = 2 + text_width(&name) + 1 + text_width(&note);
     let room = usize::from(width).saturating_sub(taken);
