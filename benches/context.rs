@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot set its stage should stop")]
 
 use divan::Bencher;
+use divan::counter::BytesCount;
 use kimi_tui::context::Context;
 use kimi_tui::message::{CheckpointId, Message, ToolCall, ToolReturn};
 use tempfile::TempDir;
@@ -21,7 +22,7 @@ fn session(records: usize) -> (TempDir, Context) {
     let mut answer = Message::assistant("I look at the file first. ".repeat(8));
     answer.tool_calls =
         Some(vec![ToolCall::new("call", "ReadFile", Some("{\"path\": \"src/main.rs\"}".into()))]);
-    let output = ToolReturn::ok("    let x = compute(y); // 计算\n".repeat(40), "40 lines read.");
+    let output = ToolReturn::ok("    let x = compute(y); // 计算\n".repeat(140), "140 lines read.");
     let result = Message::tool_result("call", &output);
     for _ in 0..records / 5 {
         context.checkpoint(false).unwrap();
@@ -30,13 +31,15 @@ fn session(records: usize) -> (TempDir, Context) {
     (folder, context)
 }
 
-#[divan::bench(args = [1_000, 10_000])]
+/// 100,000 records are 100 MB.
+#[divan::bench(args = [1_000, 10_000, 100_000], max_time = 10)]
 fn restore(bencher: Bencher, records: usize) {
     let (folder, _) = session(records);
-    bencher.bench(|| Context::open(folder.path()).unwrap());
+    let bytes = std::fs::metadata(folder.path().join("context.jsonl")).unwrap().len();
+    bencher.counter(BytesCount::new(bytes)).bench(|| Context::open(folder.path()).unwrap());
 }
 
-#[divan::bench(args = [100, 10_000])]
+#[divan::bench(args = [100, 10_000, 100_000])]
 fn append_to(bencher: Bencher, records: usize) {
     let (_folder, mut context) = session(records);
     let message = Message::user("and now the tests, please");
@@ -49,7 +52,7 @@ fn checkpoint_after(bencher: Bencher, records: usize) {
     bencher.bench_local(|| context.checkpoint(true).unwrap());
 }
 
-#[divan::bench(args = [1_000, 10_000], sample_count = 20, sample_size = 1)]
+#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 5, sample_size = 1)]
 fn revert_half_of(bencher: Bencher, records: usize) {
     bencher.with_inputs(|| session(records)).bench_local_values(|(folder, mut context)| {
         context.revert_to(CheckpointId(records as u64 / 10)).unwrap();

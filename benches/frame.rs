@@ -71,7 +71,7 @@ impl Bench {
         terminal
             .draw(|frame| info = Some(view(model, theme, caches, frame, 1000.0)))
             .expect("a screen in memory");
-        model.painted(info.expect("drawn").position);
+        model.painted(&info.expect("drawn"));
     }
 
     fn key(&mut self, key: &str) {

@@ -63,10 +63,28 @@ impl Paths {
         self.share.join("user-history").join(format!("{}.jsonl", work_dir_hash(work_dir)))
     }
 
+    /// What was written in `work_dir` and not sent.
+    #[must_use]
+    pub fn draft(&self, work_dir: &Path) -> PathBuf {
+        self.share.join("drafts").join(format!("{}.json", work_dir_hash(work_dir)))
+    }
+
     /// The folder of log files.
     #[must_use]
     pub fn logs(&self) -> PathBuf {
         self.share.join("logs")
+    }
+
+    /// Plans that agents wrote.
+    #[must_use]
+    pub fn plans(&self) -> PathBuf {
+        self.share.join("plans")
+    }
+
+    /// Keys of the person's own.
+    #[must_use]
+    pub fn keymap_file(&self) -> PathBuf {
+        self.share.join("keymap.toml")
     }
 
     /// Themes of the person's own.

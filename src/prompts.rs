@@ -11,6 +11,12 @@ const INIT: &str = include_str!("../prompts/init.md").trim_ascii();
 const DMAIL: &str = include_str!("../prompts/dmail.md").trim_ascii();
 const DMAIL_FROM_PERSON: &str = include_str!("../prompts/dmail_from_person.md").trim_ascii();
 
+const PLAN_MODE: &str = include_str!("../prompts/plan_mode.md").trim_ascii();
+const PLAN_MODE_SHORT: &str = include_str!("../prompts/plan_mode_short.md").trim_ascii();
+
+/// Where the plan's file stands in the plan mode texts.
+const PLAN_FILE: &str = "${plan_file}";
+
 /// Where the message stands in the D-Mail texts.
 const MESSAGE: &str = "${message}";
 
@@ -40,6 +46,12 @@ pub fn dmail(message: &str) -> String {
 #[must_use]
 pub fn dmail_from_person(message: &str) -> String {
     in_system_tags(DMAIL_FROM_PERSON, message)
+}
+
+/// What a model is told in plan mode, in full or as a reminder.
+#[must_use]
+pub fn plan_mode(plan_file: &str, is_full: bool) -> String {
+    if is_full { PLAN_MODE } else { PLAN_MODE_SHORT }.replacen(PLAN_FILE, plan_file, 1)
 }
 
 /// Puts `message` in its place, once: a message that holds the mark itself is left as it is.

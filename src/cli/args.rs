@@ -34,8 +34,7 @@ pub(super) struct Args {
     pub(super) prompt: Option<String>,
 
     /// With TEXT: the same as --prompt. Without: the same as --continue
-    #[arg(short = 'c', long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["words", "prompt"])]
+    #[arg(short = 'c', long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "")]
     pub(super) command: Option<String>,
 
     /// Go on with the last session of this folder

@@ -75,10 +75,14 @@ pub(super) fn resolve(
         None if is_continue => SessionChoice::Continue,
         None => SessionChoice::New,
     };
-    let prompt = [args.words, args.prompt, args.command]
+    let mut prompts = [args.words, args.prompt, args.command]
         .into_iter()
         .flatten()
-        .find(|text| !text.trim().is_empty());
+        .filter(|text| !text.trim().is_empty());
+    let prompt = prompts.next();
+    if prompts.next().is_some() {
+        return Err(usage("there are two prompts: give one of PROMPT, --prompt and --command"));
+    }
     let front = if args.print || args.quiet {
         let wants = Wants {
             final_only: args.final_message_only || args.quiet,
@@ -234,7 +238,10 @@ mod tests {
         for args in [&["-C"][..], &["--continue"], &["-c"], &["-c", "-y"]] {
             assert_eq!(on_screen(args).session, SessionChoice::Continue, "{args:?}");
         }
-        assert_eq!(first_prompt(&["-C", "and now"]), Some("and now".to_owned()));
+        for args in [&["-C", "and now"][..], &["-c", "-p", "and now"]] {
+            assert_eq!(on_screen(args).session, SessionChoice::Continue, "{args:?}");
+            assert_eq!(first_prompt(args), Some("and now".to_owned()), "{args:?}");
+        }
     }
 
     #[test]
@@ -251,7 +258,7 @@ mod tests {
             (&["-C", "-S", "x"][..], "cannot be used with"),
             (&["-c", "-S", "x"], "--continue and --session cannot be used together"),
             (&["a", "-p", "b"], "cannot be used with"),
-            (&["-p", "a", "-c", "b"], "cannot be used with"),
+            (&["-p", "a", "-c", "b"], "there are two prompts"),
             (&["--agent", "a", "--agent-file", "b"], "cannot be used with"),
             (&["--config", "a", "--config-file", "b"], "cannot be used with"),
             (&["--max-steps-per-turn", "0"], "0 is not in 1.."),

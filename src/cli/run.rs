@@ -65,14 +65,18 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
     crate::log::start(&paths.logs(), plan.log_level);
     log_panics();
     let work_dir = work_dir(plan.work_dir.as_deref())?;
+    check_writable(&paths.share)?;
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(version, work_dir = %work_dir.display(), session = ?plan.session, "started");
     let loaded = Config::load(&paths, &plan.config)?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
-        // The screen covers this; it is there again when the screen is gone.
-        tell(warning);
+        // The screen shows them itself.
+        if matches!(plan.front, FrontEnd::Print { .. }) {
+            tell(warning);
+        }
     }
-    check_writable(&paths.share)?;
-    let warnings = loaded.warnings.clone();
+    let warnings = loaded.warnings;
     let host = Host::new(HostOptions {
         paths,
         config: loaded.config,

@@ -1,6 +1,7 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
 mod error;
+mod hooks;
 mod load;
 mod names;
 mod network;
@@ -12,6 +13,7 @@ mod tests;
 mod tree;
 
 pub use error::{ConfigError, ConfigErrorKind};
+pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
 pub use network::{NetworkConfig, Price, without_login};
 pub use resolve::{

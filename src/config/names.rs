@@ -66,6 +66,9 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_preserved_messages",
 ];
 
+/// Keys of an entry of `[[hooks]]`.
+pub(super) const HOOK: &[&str] = &["event", "matcher", "command", "timeout"];
+
 /// Values of a provider's `type`.
 pub(super) const PROVIDER_TYPES: &[&str] = &[
     "kimi",

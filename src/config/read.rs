@@ -1,5 +1,6 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod hooks;
 mod network;
 
 use std::collections::BTreeMap;
@@ -80,6 +81,9 @@ impl Reader {
                 .collect(),
             loop_control: self.loop_control(&top),
             network: self.network(&top),
+            hooks: self.hooks(&top),
+            merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
+            extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
         }
     }
 

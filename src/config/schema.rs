@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::hooks::HookConfig;
 use super::{NetworkConfig, Price, without_login};
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -32,6 +33,12 @@ pub struct Config {
     pub loop_control: LoopControl,
     /// How servers are reached.
     pub network: NetworkConfig,
+    /// Commands that are run at certain events.
+    pub hooks: Vec<HookConfig>,
+    /// Are the skills folders of all programs used, or only the first there is?
+    pub merge_all_available_skills: bool,
+    /// Further folders with skills.
+    pub extra_skill_dirs: Vec<String>,
 }
 
 impl Default for Config {
@@ -48,6 +55,9 @@ impl Default for Config {
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
             network: NetworkConfig::default(),
+            hooks: Vec::new(),
+            merge_all_available_skills: true,
+            extra_skill_dirs: Vec::new(),
         }
     }
 }

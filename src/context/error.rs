@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::message::CheckpointId;
+use crate::message::{CheckpointId, Generation};
 
 /// Why a context could not be read or changed. Memory and file are as they were before the call.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,29 @@ pub enum ContextError {
         /// The last there is.
         last: Option<CheckpointId>,
     },
+    /// There is no such generation.
+    #[error("there is no generation {generation} of this context; {}", listed(known))]
+    UnknownGeneration {
+        /// The one that was asked for.
+        generation: Generation,
+        /// Those there are.
+        known: Vec<Generation>,
+    },
+    /// The generation to restore is the one that lives.
+    #[error("generation {generation} is the current one; choose an earlier one")]
+    IsCurrent {
+        /// The generation.
+        generation: Generation,
+    },
+    /// The context was opened for reading.
+    #[error(
+        "{} was opened for reading only, because another program has the session. Close it there, or \
+         fork the session to go on from here.", path.display()
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is not what this program left there.
     #[error(
         "{} was changed by another program while it was open here. Nothing was written; open the \
@@ -47,6 +70,11 @@ fn known(first: Option<CheckpointId>, last: Option<CheckpointId>) -> String {
         (Some(first), Some(last)) => format!("there are {first} to {last}"),
         _ => "this conversation has none yet".to_owned(),
     }
+}
+
+fn listed(known: &[Generation]) -> String {
+    let numbers: Vec<String> = known.iter().map(ToString::to_string).collect();
+    format!("there are {}", numbers.join(", "))
 }
 
 impl ContextError {

@@ -1,13 +1,13 @@
 //! `context.jsonl` as a file that only grows by whole writes, or is exchanged whole.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::disk;
 use super::error::ContextError;
 use super::load::{Loaded, Tail};
 use super::rotation::{self, Kept, Piece};
-use crate::files;
 
 /// The file, and how much of it is ours to build on.
 #[derive(Debug)]
@@ -24,18 +24,8 @@ pub(super) struct ContextFile {
     exists: bool,
     /// Does the folder hold a new name that is not synced yet?
     new_name: bool,
-    #[cfg(test)]
-    pub(super) faults: Faults,
-}
-
-/// What a test makes go wrong.
-#[cfg(test)]
-#[derive(Debug, Default)]
-pub(super) struct Faults {
-    /// The next write fails after so many bytes.
-    pub(super) write_after: Option<usize>,
-    /// Cutting off fails while this is set.
-    pub(super) no_cut: bool,
+    /// Opened for reading only.
+    is_forbidden: bool,
 }
 
 impl ContextFile {
@@ -49,8 +39,7 @@ impl ContextFile {
             tail: Tail::Whole,
             exists: false,
             new_name: false,
-            #[cfg(test)]
-            faults: Faults::default(),
+            is_forbidden: false,
         }
     }
 
@@ -63,6 +52,11 @@ impl ContextFile {
             exists: true,
             ..Self::missing(path)
         }
+    }
+
+    /// Refuses every change from now on.
+    pub(super) fn forbid(&mut self) {
+        self.is_forbidden = true;
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -84,8 +78,11 @@ impl ContextFile {
     /// # Errors
     /// When that fails, or when another program has been at the file.
     pub(super) fn ready(&mut self) -> Result<(), ContextError> {
+        if self.is_forbidden {
+            return Err(ContextError::ReadOnly { path: self.path.clone() });
+        }
         if self.file.is_none() {
-            let file = files::open_append(&self.path);
+            let file = disk::open_append(&self.path);
             self.file = Some(file.map_err(ContextError::io("open", &self.path))?);
             self.new_name |= !self.exists;
             self.exists = true;
@@ -166,7 +163,7 @@ impl ContextFile {
         let new = rotation::write_next(&self.path, pieces)?;
         if let Some(number) = keep_as {
             if let Some(file) = &self.file {
-                file.sync_all()?;
+                disk::sync_all(file)?;
             }
             *kept = Some(rotation::keep_old(&self.path, number)?);
         }
@@ -179,7 +176,7 @@ impl ContextFile {
     /// When the disk does not take it.
     pub(super) fn sync(&mut self) -> Result<(), ContextError> {
         let Some(file) = &self.file else { return Ok(()) };
-        file.sync_data().map_err(ContextError::io("sync", &self.path))?;
+        disk::sync_data(file).map_err(ContextError::io("sync", &self.path))?;
         if self.new_name {
             rotation::sync_parent(&self.path)
                 .map_err(ContextError::io("sync the folder of", &self.path))?;
@@ -190,21 +187,12 @@ impl ContextFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotFound.into()) };
-        #[cfg(test)]
-        if let Some(count) = self.faults.write_after.take() {
-            file.write_all(&bytes[..count.min(bytes.len())])?;
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        file.write_all(bytes)
+        disk::write(file, bytes)
     }
 
     /// Drops what is behind the last whole record.
     fn cut(&mut self) -> io::Result<()> {
-        #[cfg(test)]
-        if self.faults.no_cut {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        self.file.as_ref().map_or(Ok(()), |file| file.set_len(self.length))
+        self.file.as_ref().map_or(Ok(()), |file| disk::cut(file, self.length))
     }
 
     /// The Python program knows no lock, and a person has an editor: writing on would mix two

@@ -1,5 +1,6 @@
 //! A context in memory: what its records add up to.
 
+use super::error::ContextError;
 use super::record::Record;
 use crate::message::{CheckpointId, Message, message_hundredths};
 use crate::wire::ContextSize;
@@ -64,6 +65,20 @@ impl Memory {
             }
             Record::UnknownMarker => {}
         }
+    }
+
+    /// Where the checkpoint `id` is in the list.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub(super) fn checkpoint_index(&self, id: CheckpointId) -> Result<usize, ContextError> {
+        self.checkpoints.iter().position(|mark| mark.id == id).ok_or_else(|| {
+            ContextError::UnknownCheckpoint {
+                id,
+                first: self.checkpoints.first().map(|mark| mark.id),
+                last: self.checkpoints.last().map(|mark| mark.id),
+            }
+        })
     }
 
     /// Forgets the checkpoint at `index` and everything after it, the system prompt excepted.

@@ -5,8 +5,11 @@
 //! to say, and who may open a session's context at all for `session` (its lock).
 
 pub mod compaction;
+mod disk;
 mod error;
 mod file;
+mod fork;
+pub mod generations;
 mod head;
 mod load;
 mod memory;
@@ -16,9 +19,13 @@ mod rotation;
 mod store;
 #[cfg(test)]
 mod tests;
+mod timeline;
+mod travel;
 
 pub use crate::message::estimate_tokens;
 pub use error::ContextError;
+pub(crate) use fork::fork;
+pub use generations::GenerationInfo;
 pub(crate) use head::read_head;
 pub use load::{BadLine, OpenReport};
 pub use memory::Checkpoint;

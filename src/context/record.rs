@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::repair;
@@ -108,9 +109,26 @@ fn read(text: &str) -> Result<Record, String> {
         return Err("not a JSON object".to_owned());
     }
     let broken = |error: serde_json::Error| format!("not a record: {error}");
+    if let Some(role) = first_role(text) {
+        return read_as(role, text).map_err(broken);
+    }
     let peek: Peek = serde_json::from_str(text).map_err(broken)?;
     let Some(role) = peek.role else { return Err("no role".to_owned()) };
-    match role.as_ref() {
+    read_as(&role, text).map_err(broken)
+}
+
+/// The role, where it is the first key, as both programs write it: finding it in any other place
+/// means to read the whole line twice.
+fn first_role(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("{\"role\":")?;
+    let rest = rest.strip_prefix(' ').unwrap_or(rest).strip_prefix('"')?;
+    // Roles are short; one with an escape in it is left to the parser.
+    let end = rest.bytes().take(32).position(|byte| matches!(byte, b'"' | b'\\'))?;
+    (rest.as_bytes()[end] == b'"').then(|| &rest[..end])
+}
+
+fn read_as(role: &str, text: &str) -> serde_json::Result<Record> {
+    match role {
         SYSTEM_PROMPT => serde_json::from_str::<SystemPromptLine>(text)
             .map(|line| Record::SystemPrompt(line.content.into_owned())),
         CHECKPOINT => {
@@ -119,10 +137,12 @@ fn read(text: &str) -> Result<Record, String> {
         USAGE => {
             serde_json::from_str::<UsageLine>(text).map(|line| Record::Usage(line.token_count))
         }
-        other if other.starts_with('_') => Ok(Record::UnknownMarker),
+        // Half a line is no record, whatever its role.
+        other if other.starts_with('_') => {
+            serde_json::from_str::<IgnoredAny>(text).map(|_| Record::UnknownMarker)
+        }
         _ => serde_json::from_str::<Message>(text).map(Record::Message),
     }
-    .map_err(broken)
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@
 //! generation. [`clean_up`] finishes or undoes what a kill left.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use super::disk;
 
 /// A part of a new file.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,8 @@ pub(super) enum Piece<'a> {
     Bytes(&'a [u8]),
     /// So many bytes from the start of the old file.
     Old(u64),
+    /// So many bytes from the start of this file.
+    From(&'a Path, u64),
 }
 
 /// `path` with `suffix` after its name.
@@ -49,23 +51,31 @@ pub(super) fn rotated_path(path: &Path, number: u64) -> PathBuf {
 /// # Errors
 /// When the folder cannot be read.
 pub(super) fn highest(folder: &Path) -> io::Result<u64> {
+    Ok(numbers(folder)?.last().copied().unwrap_or(0))
+}
+
+/// Every N of the `context_N.jsonl` in `folder`, rising.
+///
+/// # Errors
+/// When the folder cannot be read. One that is missing has none.
+pub(super) fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut highest = 0;
+    let mut numbers = Vec::new();
     for entry in entries {
-        if let Some(number) = entry?.file_name().to_str().and_then(number_of) {
-            highest = highest.max(number);
-        }
+        numbers.extend(entry?.file_name().to_str().and_then(number_of));
     }
-    Ok(highest)
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("context_")?.strip_suffix(".jsonl")?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    let plain = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok())?
 }
 
 /// Writes and syncs the new file beside the old one, and returns it with its length, open for
@@ -75,32 +85,30 @@ fn number_of(name: &str) -> Option<u64> {
 /// When that fails; the caller calls [`discard`].
 pub(super) fn write_next(path: &Path, pieces: &[Piece<'_>]) -> io::Result<(File, u64)> {
     let next = next_path(path);
-    remove_if_there(&next)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut new = options.open(&next)?;
+    disk::remove_if_there(&next)?;
+    let mut new = disk::create_new(&next)?;
     for piece in pieces {
         match piece {
-            Piece::Bytes(bytes) => new.write_all(bytes)?,
-            Piece::Old(length) => {
-                let copied = io::copy(&mut File::open(path)?.take(*length), &mut new)?;
-                if copied != *length {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the old file has become shorter",
-                    ));
-                }
-            }
+            Piece::Bytes(bytes) => disk::write(&mut new, bytes)?,
+            Piece::Old(length) => copy_start(path, *length, &mut new)?,
+            Piece::From(other, length) => copy_start(other, *length, &mut new)?,
         }
     }
     if let Ok(old) = fs::metadata(path) {
-        new.set_permissions(old.permissions())?;
+        disk::set_permissions(&new, old.permissions())?;
     }
-    new.sync_all()?;
+    disk::sync_all(&new)?;
     let length = new.metadata()?.len();
-    Ok((files::open_append(&next)?, length))
+    Ok((disk::open_append(&next)?, length))
+}
+
+fn copy_start(from: &Path, length: u64, to: &mut File) -> io::Result<()> {
+    let copied = disk::pour(&mut File::open(from)?.take(length), to)?;
+    if copied == length {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the old file has become shorter"))
+    }
 }
 
 /// How the old file is kept.
@@ -120,7 +128,7 @@ pub(super) enum Kept {
 pub(super) fn keep_old(path: &Path, number: u64) -> io::Result<Kept> {
     let mut number = number;
     let kept = loop {
-        match fs::hard_link(path, rotated_path(path, number)) {
+        match disk::hard_link(path, &rotated_path(path, number)) {
             Ok(()) => break Kept::Linked(number),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 number = number.checked_add(1).ok_or(error)?;
@@ -132,15 +140,18 @@ pub(super) fn keep_old(path: &Path, number: u64) -> io::Result<Kept> {
             }
         }
     };
-    sync_parent(path)?;
+    if let Err(error) = sync_parent(path) {
+        discard(path, Some(kept));
+        return Err(error);
+    }
     Ok(kept)
 }
 
 /// Copies the old file to its passing name.
 pub(super) fn copy_old(path: &Path) -> io::Result<()> {
     let copy = copy_path(path);
-    fs::copy(path, &copy)?;
-    File::open(&copy)?.sync_all()
+    disk::copy(path, &copy)?;
+    disk::sync_all(&File::open(&copy)?)
 }
 
 /// Puts the new file in the place of the old one, and returns the number of the latter.
@@ -148,13 +159,13 @@ pub(super) fn copy_old(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When it cannot be renamed; the old file is then still in its place.
 pub(super) fn commit(path: &Path, kept: Option<Kept>) -> io::Result<Option<u64>> {
-    fs::rename(next_path(path), path)?;
+    disk::rename(&next_path(path), path)?;
     Ok(match kept {
         None => None,
         Some(Kept::Linked(number)) => Some(number),
         Some(Kept::Copied(number)) => {
             // The exchange is done; what fails here is made good by the next `clean_up`.
-            if let Err(error) = fs::rename(copy_path(path), rotated_path(path, number)) {
+            if let Err(error) = disk::rename(&copy_path(path), &rotated_path(path, number)) {
                 tracing::warn!(path = %path.display(), %error, "cannot number the old context");
             }
             Some(number)
@@ -166,10 +177,10 @@ pub(super) fn commit(path: &Path, kept: Option<Kept>) -> io::Result<Option<u64>>
 /// it a copy would pass for an old generation.
 pub(super) fn discard(path: &Path, kept: Option<Kept>) {
     let undone = match kept {
-        Some(Kept::Linked(number)) => remove_if_there(&rotated_path(path, number)),
-        _ => remove_if_there(&copy_path(path)),
+        Some(Kept::Linked(number)) => disk::remove_if_there(&rotated_path(path, number)),
+        _ => disk::remove_if_there(&copy_path(path)),
     };
-    if let Err(error) = undone.and_then(|()| remove_if_there(&next_path(path))) {
+    if let Err(error) = undone.and_then(|()| disk::remove_if_there(&next_path(path))) {
         tracing::warn!(path = %path.display(), %error, "cannot remove a half-made new context");
     }
 }
@@ -185,13 +196,13 @@ pub(super) fn clean_up(path: &Path) -> io::Result<()> {
     let linked = rotated_path(path, number);
     // A second name of the living file is never an old generation.
     if number > 0 && same_file(path, &linked)? {
-        remove_if_there(&linked)?;
+        disk::remove_if_there(&linked)?;
     }
     if next.try_exists()? {
-        remove_if_there(&copy)?;
-        remove_if_there(&next)?;
+        disk::remove_if_there(&copy)?;
+        disk::remove_if_there(&next)?;
     } else if copy.try_exists()? {
-        fs::rename(&copy, rotated_path(path, number.saturating_add(1)))?;
+        disk::rename(&copy, &rotated_path(path, number.saturating_add(1)))?;
     }
     Ok(())
 }
@@ -201,12 +212,12 @@ pub(super) fn clean_up(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When it cannot be kept; then it is not cut off either.
 pub(super) fn move_tail(path: &Path, file: &mut File, from: u64) -> io::Result<()> {
-    let mut torn = files::open_append(&beside(path, ".torn"))?;
+    let mut torn = disk::open_append(&beside(path, ".torn"))?;
     file.seek(SeekFrom::Start(from))?;
-    io::copy(file, &mut torn)?;
-    torn.write_all(b"\n")?;
-    torn.sync_all()?;
-    file.set_len(from)
+    disk::pour(file, &mut torn)?;
+    disk::write(&mut torn, b"\n")?;
+    disk::sync_all(&torn)?;
+    disk::cut(file, from)
 }
 
 /// Makes names in the folder of `path` last.
@@ -214,14 +225,7 @@ pub(super) fn move_tail(path: &Path, file: &mut File, from: u64) -> io::Result<(
 /// # Errors
 /// When the folder cannot be synced.
 pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), files::sync_folder)
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    path.parent().map_or(Ok(()), disk::sync_folder)
 }
 
 #[cfg(unix)]

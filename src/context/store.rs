@@ -34,7 +34,7 @@ use crate::wire::{ContextChange, ContextSize};
 /// ```
 #[derive(Debug)]
 pub struct Context {
-    pub(super) file: ContextFile,
+    file: ContextFile,
     memory: Memory,
     generation: Generation,
 }
@@ -52,6 +52,29 @@ impl Context {
         if let Err(error) = rotation::clean_up(&path) {
             tracing::warn!(path = %path.display(), %error, "cannot clear up after a killed program");
         }
+        let (mut context, report) = Self::read(session_dir)?;
+        if !context.file.is_whole()
+            && let Err(error) = context.file.ready()
+        {
+            tracing::warn!(%error, "the end of the context is mended with the next change");
+        }
+        Ok((context, report))
+    }
+
+    /// Opens it for reading: nothing in the folder is touched, and every change is refused. For a
+    /// session that another program holds, which may be writing meanwhile: a torn last line is then
+    /// one that is not finished yet.
+    ///
+    /// # Errors
+    /// When the file is there but cannot be read.
+    pub fn open_read_only(session_dir: &Path) -> Result<(Self, OpenReport), ContextError> {
+        let (mut context, report) = Self::read(session_dir)?;
+        context.file.forbid();
+        Ok((context, report))
+    }
+
+    fn read(session_dir: &Path) -> Result<(Self, OpenReport), ContextError> {
+        let path = session_dir.join(CONTEXT_FILE);
         let generation = rotation::highest(session_dir)
             .map(Generation)
             .map_err(ContextError::io("read the folder", session_dir))?;
@@ -65,15 +88,22 @@ impl Context {
             Err(error) => return Err(ContextError::io("read", &path)(error)),
         };
         let loaded = load(file).map_err(ContextError::io("read", &path))?;
-        let mut file = ContextFile::read(path, &loaded);
-        if !file.is_whole()
-            && let Err(error) = file.ready()
-        {
-            tracing::warn!(%error, "the end of the context is mended with the next change");
-        }
+        let file = ContextFile::read(path, &loaded);
         let report =
             OpenReport { bad_lines: loaded.bad_lines, torn_tail: loaded.tail == Tail::Torn };
         Ok((Self { file, memory: loaded.memory, generation }, report))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(super) fn set_memory(&mut self, memory: Memory) {
+        self.memory = memory;
     }
 
     /// Has nothing been said yet? (A system prompt and checkpoints do not count.)
@@ -225,16 +255,9 @@ impl Context {
     /// # Errors
     /// When there is no such checkpoint, or the files cannot be written.
     pub fn revert_to(&mut self, id: CheckpointId) -> Result<ContextChange, ContextError> {
-        let checkpoints = &self.memory.checkpoints;
-        let Some(index) = checkpoints.iter().position(|mark| mark.id == id) else {
-            return Err(ContextError::UnknownCheckpoint {
-                id,
-                first: checkpoints.first().map(|mark| mark.id),
-                last: checkpoints.last().map(|mark| mark.id),
-            });
-        };
+        let index = self.memory.checkpoint_index(id)?;
         let before = self.size();
-        let cut = checkpoints[index].offset;
+        let cut = self.memory.checkpoints[index].offset;
         // Only in a file made by hand does the prompt come after a checkpoint; it must not go.
         let late_prompt = match &self.memory.system_prompt {
             Some(text) if self.memory.prompt_offset >= cut => {
@@ -303,13 +326,13 @@ impl Context {
     }
 
     /// Exchanges the file; the old one is kept unless it holds nothing.
-    fn rotate(&mut self, pieces: &[Piece<'_>]) -> Result<Option<u64>, ContextError> {
+    pub(super) fn rotate(&mut self, pieces: &[Piece<'_>]) -> Result<Option<u64>, ContextError> {
         self.file.ready()?;
         let keep_as = (self.file.length() > 0).then(|| self.generation.0.saturating_add(1));
         self.file.exchange(pieces, keep_as)
     }
 
-    fn changed(&mut self, before: ContextSize, kept: Option<u64>) -> ContextChange {
+    pub(super) fn changed(&mut self, before: ContextSize, kept: Option<u64>) -> ContextChange {
         let old_generation = self.generation;
         if let Some(number) = kept {
             self.generation = Generation(number);
@@ -323,7 +346,7 @@ impl Context {
         }
     }
 
-    fn encode(&self, record: &Record) -> Result<Vec<u8>, ContextError> {
+    pub(super) fn encode(&self, record: &Record) -> Result<Vec<u8>, ContextError> {
         let mut bytes = Vec::new();
         record
             .write(&mut bytes)

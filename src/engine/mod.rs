@@ -59,6 +59,25 @@ pub enum SessionChoice {
     Id(SessionId),
 }
 
+/// What a front end can do. Tools that need more than it can are not offered to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FrontEnd {
+    /// Does it want news beyond protocol 1.10?
+    pub wants_extensions: bool,
+    /// Can it show questions?
+    pub supports_question: bool,
+    /// Can it show and switch plan mode?
+    pub supports_plan_mode: bool,
+}
+
+/// A front end that wants news beyond the protocol is ours and can do everything; another one is
+/// taken to be able to do nothing.
+impl From<bool> for FrontEnd {
+    fn from(is_ours: bool) -> Self {
+        Self { wants_extensions: is_ours, supports_question: is_ours, supports_plan_mode: is_ours }
+    }
+}
+
 /// Opens sessions. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Host(Arc<HostOptions>);
@@ -97,15 +116,16 @@ impl Host {
     pub async fn open(
         &self,
         choice: &SessionChoice,
-        wants_extensions: bool,
+        front: impl Into<FrontEnd>,
     ) -> anyhow::Result<Door> {
+        let front = front.into();
         let (options, choice) = (Arc::clone(&self.0), choice.clone());
-        let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice))
+        let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice, front))
             .await
             .context("opening the session failed because of a defect in this program")??;
         let hub = opened.setup.hub.clone();
         let info = Arc::new(opened.setup.info.clone());
-        let messages = hub.subscribe(wants_extensions);
+        let messages = hub.subscribe(front.wants_extensions);
         let (commands, inbox) = CommandSender::channel();
         let mut soul = Soul::new(opened.setup);
         let closing = opened.closing;

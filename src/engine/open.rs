@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::{Closing, HostOptions, SessionChoice};
+use super::{Closing, FrontEnd, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
 use crate::config::{Config, LoopControl, ResolvedModel};
 use crate::context::{Context, ContextError, OpenReport};
@@ -14,7 +15,8 @@ use crate::error::user;
 use crate::llm;
 use crate::message::{CheckpointRef, Message, Role};
 use crate::session::{Session, SessionState, SessionStore, short_title};
-use crate::soul::{self, Model, Setup};
+use crate::skill::{Places, Skills};
+use crate::soul::{self, Model, Modes, Setup};
 use crate::tools::Toolset;
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
@@ -30,25 +32,33 @@ pub(super) struct Opened {
 
 /// Opens the session `choice` names. What can be wrong with the flags is found out before a new
 /// session leaves a trace.
-pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
+pub(super) fn open(
+    options: &HostOptions,
+    choice: &SessionChoice,
+    front: FrontEnd,
+) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
     let (model, is_demo) = choose_model(options)?;
-    let agent = load_agent(options, &work_dir, is_demo)?;
-    let tools = Toolset::select(&agent.tools, &agent.exclude_tools)
+    let skills = Skills::find(&skill_places(options, &work_dir));
+    let agent = load_agent(options, &work_dir, is_demo, &skills)?;
+    let tools = Toolset::select(&agent.tools, &hidden(&agent, front))
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));
+    warnings.extend(skills.warnings.iter().cloned());
 
     let store = SessionStore::new(options.paths.clone());
     let session = choose_session(&store, &work_dir, choice, &mut warnings)?;
     let lock = session.lock()?;
+    Skills::write_built_in(&options.paths.share);
     let (mut context, report) = Context::open(&session.dir)?;
     warnings.extend(damage(&report));
     let is_resumed = !context.history().is_empty();
     context.freeze_system_prompt(&agent.system_prompt)?;
     warnings.extend(close_dangling_calls(&mut context)?);
 
-    let state = SessionState::load(&session.dir);
+    let mut state = SessionState::load(&session.dir);
+    state.plan_mode |= !is_resumed && options.config.default_plan_mode;
     let limits = limits(options);
     let info = SessionInfo {
         id: Some(session.id.clone()),
@@ -63,7 +73,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
         is_resumed,
         can_revert: true,
         checkpoints: checkpoints(&context),
-        slash_commands: soul::slash_commands(),
+        slash_commands: soul::slash_commands().into_iter().chain(skills.commands()).collect(),
         warnings,
         work_dir,
     };
@@ -78,6 +88,11 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
             limits,
             hub: hub.clone(),
             state,
+            modes: Modes {
+                hooks: options.config.hooks.clone(),
+                skills: Arc::new(skills),
+                plans: options.paths.plans(),
+            },
             info,
         },
         closing: Closing { store, session, lock, hub },
@@ -126,11 +141,40 @@ fn configured_in(config: &Config, model: &ResolvedModel) -> String {
     }
 }
 
-fn load_agent(options: &HostOptions, work_dir: &Path, is_demo: bool) -> anyhow::Result<Agent> {
+fn skill_places(options: &HostOptions, work_dir: &Path) -> Places {
+    Places {
+        work_dir: work_dir.to_owned(),
+        home: options.env.get("HOME").map(PathBuf::from),
+        share: options.paths.share.clone(),
+        extra: options.config.extra_skill_dirs.clone(),
+        merge_all: options.config.merge_all_available_skills,
+    }
+}
+
+/// Tools the agent does not want and those the front end has no way to show.
+fn hidden(agent: &Agent, front: FrontEnd) -> Vec<String> {
+    let mut hidden = agent.exclude_tools.clone();
+    if !front.supports_question {
+        hidden.push("AskUserQuestion".to_owned());
+    }
+    if !front.supports_plan_mode {
+        hidden.extend(["EnterPlanMode", "ExitPlanMode"].map(str::to_owned));
+    }
+    hidden
+}
+
+fn load_agent(
+    options: &HostOptions,
+    work_dir: &Path,
+    is_demo: bool,
+    skills: &Skills,
+) -> anyhow::Result<Agent> {
     let demo = AgentChoice::Named(DEMO_AGENT.to_owned());
     let choice =
         if is_demo && options.agent == AgentChoice::default() { &demo } else { &options.agent };
-    Ok(agent::load(choice, &options.paths, &PromptVars::gather(work_dir, &[]))?)
+    let mut vars = PromptVars::gather(work_dir, &[]);
+    vars.skills = skills.prompt_text();
+    Ok(agent::load(choice, &options.paths, &vars)?)
 }
 
 fn missing_tools(agent: &Agent, tools: &Toolset) -> Option<String> {
@@ -233,7 +277,11 @@ fn title(state: &SessionState, context: &Context) -> String {
         context
             .history()
             .iter()
-            .find(|message| message.role == Role::User && !message.is_checkpoint_note())
+            .find(|message| {
+                message.role == Role::User
+                    && !message.is_checkpoint_note()
+                    && !message.is_reminder()
+            })
             .map(|message| short_title(&message.text()))
             .unwrap_or_default()
     })
@@ -279,6 +327,6 @@ fn checkpoints(context: &Context) -> Vec<CheckpointCreated> {
 fn begins_turn(behind: &[Message]) -> bool {
     behind
         .iter()
-        .find(|message| !message.is_checkpoint_note())
+        .find(|message| !message.is_checkpoint_note() && !message.is_reminder())
         .is_some_and(|message| message.role == Role::User)
 }

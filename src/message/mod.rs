@@ -7,6 +7,7 @@ mod display;
 mod ids;
 mod key_argument;
 mod part;
+mod part_read;
 mod tokens;
 mod tool;
 mod usage;
@@ -19,6 +20,9 @@ pub use tokens::{estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;
 
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Who speaks.
@@ -103,6 +107,20 @@ impl Message {
         self.tool_calls.as_deref().unwrap_or_default()
     }
 
+    /// A word of the program to the model that no person sees.
+    #[must_use]
+    pub fn reminder(text: &str) -> Self {
+        Self::user(format!("{REMINDER}\n{text}\n</system-reminder>"))
+    }
+
+    /// Is it a word of the program rather than of a person?
+    #[must_use]
+    pub fn is_reminder(&self) -> bool {
+        self.role == Role::User
+            && matches!(self.content.as_slice(), [ContentPart::Text { text }]
+                if text.starts_with(REMINDER) || text.starts_with("<notification "))
+    }
+
     /// Is this the row that tells the model which checkpoint it stands at?
     #[must_use]
     pub fn is_checkpoint_note(&self) -> bool {
@@ -114,6 +132,9 @@ impl Message {
     }
 }
 
+/// How a reminder begins (`kimi-cli` `soul/dynamic_injections/`).
+const REMINDER: &str = "<system-reminder>";
+
 fn write_content<S: Serializer>(content: &[ContentPart], out: S) -> Result<S::Ok, S::Error> {
     match content {
         [ContentPart::Text { text }] => out.serialize_str(text),
@@ -121,20 +142,40 @@ fn write_content<S: Serializer>(content: &[ContentPart], out: S) -> Result<S::Ok
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredContent {
-    Text(String),
-    Parts(Vec<ContentPart>),
-    Null(()),
+fn read_content<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ContentPart>, D::Error> {
+    input.deserialize_any(StoredContent)
 }
 
-fn read_content<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ContentPart>, D::Error> {
-    Ok(match StoredContent::deserialize(input)? {
-        StoredContent::Text(text) => vec![ContentPart::Text { text }],
-        StoredContent::Parts(parts) => parts,
-        StoredContent::Null(()) => Vec::new(),
-    })
+/// A string, a list of parts, or null. By hand, because serde's untagged enums copy everything once
+/// more, and contexts are megabytes.
+struct StoredContent;
+
+impl<'de> Visitor<'de> for StoredContent {
+    type Value = Vec<ContentPart>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a list of parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(vec![ContentPart::text(text)])
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(vec![ContentPart::text(text)])
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::with_capacity(list.size_hint().unwrap_or(2).min(64));
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(parts)
+    }
 }
 
 #[cfg(test)]

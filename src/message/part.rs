@@ -14,7 +14,7 @@ pub struct MediaUrl {
 }
 
 /// One part of a message. A part of a kind we do not know is kept as it came.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentPart {
     /// Plain or Markdown text.
@@ -27,7 +27,6 @@ pub enum ContentPart {
         /// The text of it; empty when only a signature came.
         think: String,
         /// The provider's signature or ciphertext, to be sent back unchanged.
-        #[serde(default)]
         encrypted: Option<String>,
     },
     /// A picture.

@@ -6,6 +6,9 @@
 
 use super::{ContentPart, Message};
 
+/// Letters in a row that may be a word; more are a key, a hash, or a text in base64.
+const LONGEST_WORD: u32 = 16;
+
 /// What a character is, as far as tokens go.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
@@ -27,7 +30,7 @@ enum Class {
 /// Roughly how many tokens `text` is, for prose, code, JSON and Chinese alike.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> u64 {
-    text_hundredths(text).div_ceil(100)
+    text_hundredths(text) / 100
 }
 
 /// What a message weighs, in hundredths of a token, so that many small ones add up without losing
@@ -43,10 +46,14 @@ pub fn message_hundredths(message: &Message) -> u64 {
 
 fn text_hundredths(text: &str) -> u64 {
     let mut before = Class::Newline;
+    let mut letters = 0_u32;
     let mut sum = 0_u64;
     for c in text.chars() {
         let class = class(c);
-        sum = sum.saturating_add(weight(before, class));
+        let is_letter = matches!(class, Class::Lower | Class::Upper);
+        letters = if is_letter { letters.saturating_add(1) } else { 0 };
+        let weight = if letters > LONGEST_WORD { 22 } else { weight(before, class) };
+        sum = sum.saturating_add(weight);
         before = class;
     }
     sum
@@ -102,7 +109,10 @@ mod tests {
                 "let Some(rest) = line.strip_prefix(\"data: \") else { return Err(broken(line)); };",
                 21,
             ),
-            ("{\"name\":\"read_file\",\"arguments\":{\"path\":\"src/main.rs\",\"limit\":200}}", 18),
+            (
+                "[dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\ntoml = \"1.1\"\n",
+                25,
+            ),
             ("终端界面在流式输出时必须保持响应，输入框不能卡顿，中文字符占两列宽度。", 27),
             ("Терминал должен оставаться отзывчивым во время потокового вывода.", 17),
         ] {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::context::ContextError;
 use crate::message::SessionId;
 
 /// Why a session could not be found, made or held.
@@ -37,7 +38,8 @@ pub enum SessionError {
     },
     /// Another program has the session open.
     #[error(
-        "session {id} is open in another kimi-tui{}. Close it there, or begin a new session.",
+        "session {id} is open in another kimi-tui{}. Close it there, fork it \
+         to go on from here, or open it for reading only.",
         holder.map(|pid| format!(" (process {pid})")).unwrap_or_default()
     )]
     InUse {
@@ -57,6 +59,19 @@ pub enum SessionError {
         /// What is wrong with it.
         reason: String,
     },
+    /// It cannot be done, whatever the disk says.
+    #[error("{what}: {reason}. {advice}")]
+    Refused {
+        /// What was asked for.
+        what: String,
+        /// Why it cannot be.
+        reason: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The session's context says no.
+    #[error(transparent)]
+    Context(#[from] ContextError),
     /// The file system said no.
     #[error(
         "cannot {action} {}: {source}. See that the disk has room and the folder can be written; \

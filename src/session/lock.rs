@@ -28,9 +28,7 @@ impl SessionLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let holder =
-                    file.read_to_string(&mut holder).ok().and_then(|_| holder.trim().parse().ok());
+                let holder = written_in(&mut file);
                 return Err(SessionError::InUse { id: id.clone(), holder });
             }
             // Some network file systems have no locks; the session is worth more than the guard.
@@ -49,8 +47,22 @@ impl SessionLock {
     }
 }
 
-/// Does some program hold the session in `dir` now?
-pub(super) fn is_held(dir: &Path) -> bool {
-    File::open(dir.join(LOCK_FILE))
-        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+/// The program that holds a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id, if it said so.
+    pub pid: Option<u32>,
+}
+
+/// Who holds the session in `dir` now, if anybody does.
+pub(super) fn holder(dir: &Path) -> Option<Holder> {
+    let mut file = File::open(dir.join(LOCK_FILE)).ok()?;
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+        .then(|| Holder { pid: written_in(&mut file) })
+}
+
+fn written_in(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
 }

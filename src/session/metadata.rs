@@ -4,16 +4,42 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use super::error::SessionError;
 use crate::files;
 use crate::message::SessionId;
-use crate::paths::Paths;
+use crate::paths::{Paths, work_dir_hash};
 
-const LOCAL: &str = "local";
+/// What reaches a folder of this machine.
+pub(super) const LOCAL: &str = "local";
+
+/// A folder that has sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Known {
+    pub(super) path: PathBuf,
+    pub(super) kaos: String,
+    /// The name of the folder of its sessions.
+    pub(super) bucket: String,
+}
+
+/// Every folder that `kimi.json` knows; none when it cannot be read.
+pub(super) fn buckets(paths: &Paths) -> Vec<Known> {
+    let document = read(&paths.metadata_file()).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the folders of the sessions are not known");
+        Map::new()
+    });
+    let known = entries(&document).filter_map(|entry| {
+        let path = PathBuf::from(entry.get("path")?.as_str()?);
+        let kaos = entry.get("kaos").and_then(Value::as_str).unwrap_or(LOCAL).to_owned();
+        let hash = work_dir_hash(&path);
+        let bucket = if kaos == LOCAL { hash } else { format!("{kaos}_{hash}") };
+        Some(Known { path, kaos, bucket })
+    });
+    known.collect()
+}
 
 /// The last session of `work_dir`, as far as the file can be read.
 pub(super) fn last_session(paths: &Paths, work_dir: &Path) -> Option<SessionId> {

@@ -32,7 +32,9 @@ pub(super) struct Peek {
 /// Looks at the session in `dir`. What cannot be read does not make a session empty.
 pub(super) fn peek(dir: &Path) -> Peek {
     let state = SessionState::load(dir);
-    let context = fs::metadata(dir.join(CONTEXT_FILE)).ok();
+    // A session of an old share folder is looked at where it is, in its own layout.
+    let context_file = [CONTEXT_FILE, "history.jsonl"].map(|name| dir.join(name));
+    let context = context_file.iter().find_map(|path| fs::metadata(path).ok());
     let wire = fs::metadata(dir.join(WIRE_FILE)).ok();
     let changed = |metadata: &Metadata| metadata.modified().ok();
     let updated_at = (context.as_ref().and_then(changed))
@@ -66,7 +68,9 @@ fn first_words(dir: &Path, limit: u64) -> (String, bool) {
     if let Ok((Some(title), _)) = turn {
         return (title, false);
     }
-    let head = read_head(&dir.join(CONTEXT_FILE), limit);
+    let path = dir.join(CONTEXT_FILE);
+    let path = if path.exists() { path } else { dir.join("history.jsonl") };
+    let head = read_head(&path, limit);
     let is_empty = matches!(&turn, Ok((None, false))) && matches!(&head, Ok(h) if !h.has_rows);
     let title = head.ok().and_then(|head| head.first_user).map(|m| short_title(&m.text()));
     (title.filter(|title| !title.is_empty()).unwrap_or_else(|| UNTITLED.to_owned()), is_empty)

@@ -32,8 +32,14 @@ pub struct SessionState {
     pub title_generated: bool,
     /// Plan mode is on.
     pub plan_mode: bool,
+    /// Name of the plan's file in the plans folder, without its ending.
+    pub plan_slug: Option<String>,
+    /// The session the plan was begun in.
+    pub plan_session_id: Option<String>,
     /// Hidden from lists.
     pub archived: bool,
+    /// When it was hidden, in seconds since 1970.
+    pub archived_at: Option<f64>,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
     /// The values as they were loaded or saved last: what differs is this program's change.
@@ -41,7 +47,7 @@ pub struct SessionState {
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 9] = [
+const PLACES: [&[&str]; 12] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -49,7 +55,10 @@ const PLACES: [&[&str]; 9] = [
     &["custom_title"],
     &["title_generated"],
     &["plan_mode"],
+    &["plan_slug"],
+    &["plan_session_id"],
     &["archived"],
+    &["archived_at"],
     &["todos"],
 ];
 
@@ -75,8 +84,11 @@ impl SessionState {
             custom_title: value(&document, PLACES[4]),
             title_generated: value(&document, PLACES[5]),
             plan_mode: value(&document, PLACES[6]),
-            archived: value(&document, PLACES[7]),
-            todos: value(&document, PLACES[8]),
+            plan_slug: value(&document, PLACES[7]),
+            plan_session_id: value(&document, PLACES[8]),
+            archived: value(&document, PLACES[9]),
+            archived_at: value(&document, PLACES[10]),
+            todos: value(&document, PLACES[11]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -120,7 +132,10 @@ impl SessionState {
             json!(self.custom_title),
             json!(self.title_generated),
             json!(self.plan_mode),
+            json!(self.plan_slug),
+            json!(self.plan_session_id),
             json!(self.archived),
+            json!(self.archived_at),
             json!(self.todos),
         ]
     }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::SessionError;
-use super::lock::SessionLock;
-use super::{lock, metadata, peek};
-use crate::context::CONTEXT_FILE;
+use super::lock::{Holder, SessionLock};
+use super::{legacy, lock, metadata, peek};
 use crate::files;
 use crate::message::SessionId;
 use crate::paths::Paths;
@@ -61,6 +60,12 @@ impl Session {
         SessionLock::take(&self.id, &self.dir)
     }
 
+    /// Who holds the session now. Nobody is kept out by asking.
+    #[must_use]
+    pub fn holder(&self) -> Option<Holder> {
+        lock::holder(&self.dir)
+    }
+
     /// The session as a list shows it. Reads only the beginnings of its files.
     #[must_use]
     pub fn summary(&self) -> SessionSummary {
@@ -99,8 +104,11 @@ impl SessionStore {
         files::create_private_folder(&bucket)
             .map_err(SessionError::io("create the folder", &bucket))?;
         let session = self.at(work_dir, id);
-        if legacy_file(&session.dir).is_file() {
-            return Err(SessionError::Exists { id: session.id, dir: legacy_file(&session.dir) });
+        if legacy::file_beside(&session.dir).is_file() {
+            return Err(SessionError::Exists {
+                id: session.id,
+                dir: legacy::file_beside(&session.dir),
+            });
         }
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -128,7 +136,7 @@ impl SessionStore {
         if id.0.len() < SHORTEST_PREFIX {
             return Ok(None);
         }
-        let mut matches: Vec<SessionId> = self.ids(work_dir)?;
+        let mut matches: Vec<SessionId> = ids(&self.paths.session_bucket(work_dir))?;
         matches.retain(|known| known.0.starts_with(&id.0) && is_uuid(known));
         match matches.len() {
             0 => Ok(None),
@@ -148,7 +156,8 @@ impl SessionStore {
             .and_then(|id| self.existing(work_dir, id));
         let marked_at =
             fs::metadata(self.paths.metadata_file()).and_then(|metadata| metadata.modified());
-        let newest = self.list(work_dir)?.into_iter().find(|session| !lock::is_held(&session.dir));
+        let newest =
+            self.list(work_dir)?.into_iter().find(|session| lock::holder(&session.dir).is_none());
         Ok(match (marked, newest) {
             (Some(marked), Some(newest)) if !marked_at.is_ok_and(|at| newest.updated_at > at) => {
                 Some(marked)
@@ -164,17 +173,32 @@ impl SessionStore {
     /// # Errors
     /// When the sessions' folder cannot be read. One that is missing has no sessions.
     pub fn list(&self, work_dir: &Path) -> Result<Vec<SessionSummary>, SessionError> {
+        self.list_bucket(&self.paths.session_bucket(work_dir), work_dir, false)
+    }
+
+    /// The sessions in `bucket` that are archived, or those that are not.
+    pub(super) fn list_bucket(
+        &self,
+        bucket: &Path,
+        work_dir: &Path,
+        archived: bool,
+    ) -> Result<Vec<SessionSummary>, SessionError> {
         let mut list = Vec::new();
-        for id in self.ids(work_dir)? {
-            let session = self.at(work_dir, id);
-            move_legacy_in(&session.dir);
+        for id in ids(bucket)? {
+            let dir = bucket.join(&id.0);
+            let session = Session { id, work_dir: work_dir.to_owned(), dir };
+            legacy::bring_up_to_date(&session.dir);
             let peek = peek::peek(&session.dir);
-            if !peek.is_empty && !peek.archived {
+            if !peek.is_empty && peek.archived == archived {
                 list.push(session.summary_of(peek));
             }
         }
         list.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.id.cmp(&b.id)));
         Ok(list)
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.paths
     }
 
     /// Makes `session` the one that its folder continues. Call it when a session that is not empty
@@ -202,7 +226,7 @@ impl SessionStore {
         }
     }
 
-    fn at(&self, work_dir: &Path, id: SessionId) -> Session {
+    pub(super) fn at(&self, work_dir: &Path, id: SessionId) -> Session {
         let dir = self.paths.session_bucket(work_dir).join(&id.0);
         Session { id, work_dir: work_dir.to_owned(), dir }
     }
@@ -210,35 +234,34 @@ impl SessionStore {
     /// The session, in today's layout, if it is there.
     fn existing(&self, work_dir: &Path, id: SessionId) -> Option<Session> {
         let session = self.at(work_dir, id);
-        move_legacy_in(&session.dir);
+        legacy::bring_up_to_date(&session.dir);
         session.dir.is_dir().then_some(session)
     }
+}
 
-    /// All ids of a work folder, in no order, those in the layout of old versions included.
-    fn ids(&self, work_dir: &Path) -> Result<Vec<SessionId>, SessionError> {
-        let bucket = self.paths.session_bucket(work_dir);
-        let entries = match fs::read_dir(&bucket) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(SessionError::io("read the folder", &bucket)(error)),
-        };
-        let mut ids = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(SessionError::io("read the folder", &bucket))?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let is_folder = entry.path().is_dir();
-            match name.strip_suffix(".jsonl") {
-                _ if is_folder => ids.push(SessionId(name.to_owned())),
-                Some(id) => ids.push(SessionId(id.to_owned())),
-                None => {}
-            }
+/// All ids in a bucket, those in the layout of old versions included.
+fn ids(bucket: &Path) -> Result<Vec<SessionId>, SessionError> {
+    let entries = match fs::read_dir(bucket) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(SessionError::io("read the folder", bucket)(error)),
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(SessionError::io("read the folder", bucket))?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let is_folder = entry.path().is_dir();
+        match name.strip_suffix(".jsonl") {
+            _ if is_folder => ids.push(SessionId(name.to_owned())),
+            Some(id) => ids.push(SessionId(id.to_owned())),
+            None => {}
         }
-        ids.sort();
-        ids.dedup();
-        ids.retain(|id| check_id(id).is_ok());
-        Ok(ids)
     }
+    ids.sort();
+    ids.dedup();
+    ids.retain(|id| check_id(id).is_ok());
+    Ok(ids)
 }
 
 /// Ids come from the command line and become paths.
@@ -256,24 +279,4 @@ fn check_id(id: &SessionId) -> Result<(), SessionError> {
 
 fn is_uuid(id: &SessionId) -> bool {
     uuid::Uuid::try_parse(&id.0).is_ok()
-}
-
-/// Where old versions had a session's context: beside its folder.
-fn legacy_file(dir: &Path) -> PathBuf {
-    let mut name = dir.file_name().map(std::ffi::OsString::from).unwrap_or_default();
-    name.push(".jsonl");
-    dir.with_file_name(name)
-}
-
-/// Moves the context of an old session to its place, unless there is one already.
-fn move_legacy_in(dir: &Path) {
-    let old = legacy_file(dir);
-    let new = dir.join(CONTEXT_FILE);
-    if !old.is_file() || new.exists() {
-        return;
-    }
-    let moved = files::create_private_folder(dir).and_then(|()| fs::rename(&old, &new));
-    if let Err(error) = moved {
-        tracing::warn!(path = %old.display(), %error, "an old session cannot be moved to its folder");
-    }
 }

@@ -1,5 +1,10 @@
 //! Tests of the store as a whole, on folders made by hand.
 
+mod forks;
+mod papers;
+mod python;
+mod shelf;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -248,7 +253,12 @@ fn one_program_holds_a_session() {
     let error = session.lock().expect_err("taken");
     let me = std::process::id();
     assert!(matches!(error, SessionError::InUse { holder: Some(pid), .. } if pid == me), "{error}");
+    assert!(error.to_string().contains("fork it to go on from here"), "{error}");
+    assert_eq!(session.holder(), Some(Holder { pid: Some(me) }));
+    // Who cannot write may read.
+    Context::open_read_only(&session.dir).expect("open");
     drop(lock);
+    assert_eq!(session.holder(), None);
     session.lock().expect("free again");
 }
 

@@ -59,6 +59,11 @@ impl Approvals {
         self.rejected.swap(false, Ordering::Relaxed)
     }
 
+    /// A person said no to more than one action: the turn ends.
+    pub(crate) fn reject_turn(&self) {
+        self.rejected.store(true, Ordering::Relaxed);
+    }
+
     /// Asks whether the call of `context` may do what `ask` says, and waits for the answer.
     pub(crate) async fn request(&self, context: &ToolContext, ask: ApprovalAsk) -> Approval {
         if self.yolo() || self.is_approved_for_session(&ask.action) {

@@ -10,8 +10,10 @@ use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::gate;
+use crate::hooks::Hooks;
 use crate::message::{ToolCall, ToolReturn};
-use crate::tools::{ToolContext, Toolset, call_tool};
+use crate::tools::{ToolContext, Toolset};
 use crate::wire::{Event, Hub, ToolResult};
 
 /// How long cancelled tools may take to be dropped before the turn ends without waiting for them.
@@ -56,6 +58,7 @@ impl<'a> Calls<'a> {
         calls: &'a [ToolCall],
         hub: &'a Hub,
         tools: &Arc<Toolset>,
+        hooks: &Hooks,
         context: &ToolContext,
     ) -> Self {
         let mut tasks = JoinSet::new();
@@ -64,13 +67,14 @@ impl<'a> Calls<'a> {
             if calls[..at].iter().any(|earlier| earlier.function == call.function) {
                 continue;
             }
-            let (tools, call) = (Arc::clone(tools), call.clone());
+            let (tools, hooks, call) = (Arc::clone(tools), hooks.clone(), call.clone());
             let context = ToolContext {
                 call_id: call.id.clone(),
                 called_as: call.function.name.clone(),
                 ..context.clone()
             };
-            let task = tasks.spawn(async move { call_tool(&tools, &call, &context).await });
+            let task =
+                tasks.spawn(async move { gate::call(&hooks, &tools, &call, &context).await });
             first_of.insert(task.id(), at);
         }
         Self { calls, hub, tasks, first_of, returns: vec![None; calls.len()] }

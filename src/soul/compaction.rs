@@ -43,7 +43,10 @@ impl Soul {
         let is_new = self.compacted_to == 0
             || self.context.history().len() >= self.compacted_to + NEW_MESSAGES;
         if is_due && is_new {
-            self.compact(model, None, cancel).await?;
+            self.before_compaction("auto", cancel).await;
+            if self.compact(model, None, cancel).await? == Compacted::Done {
+                self.after_compaction("auto");
+            }
         }
         Ok(())
     }

@@ -6,17 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
+use super::plan::PlanMode;
+use super::questions::Questions;
 use crate::message::UserInput;
 use crate::wire::{Command, DoorMessage, Hub, Response};
-
-/// Why plan mode cannot be switched.
-pub(super) const NO_PLAN_MODE: &str = "Plan mode is not supported yet.";
 
 /// Takes commands while a turn runs. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Desk {
     hub: Hub,
     approvals: Arc<Approvals>,
+    questions: Arc<Questions>,
+    plan: PlanMode,
     steers: Arc<Mutex<Steers>>,
 }
 
@@ -28,8 +29,25 @@ struct Steers {
 }
 
 impl Desk {
-    pub(super) fn new(hub: Hub, approvals: Arc<Approvals>) -> Self {
-        Self { hub, approvals, steers: Arc::default() }
+    pub(super) fn new(
+        hub: Hub,
+        approvals: Arc<Approvals>,
+        questions: Arc<Questions>,
+        plan: PlanMode,
+    ) -> Self {
+        Self { hub, approvals, questions, plan, steers: Arc::default() }
+    }
+
+    /// Ends everything that waits for a person: the turn is over.
+    pub(super) fn dismiss_questions(&self) {
+        self.questions.dismiss_all();
+    }
+
+    /// Plan mode on or off, at once.
+    pub(super) fn set_plan_mode(&self, on: bool) {
+        if let Err(reason) = self.plan.set(on) {
+            self.refuse(reason);
+        }
     }
 
     /// Carries out `command`, none meaning that nobody is there any more. False when the session is
@@ -45,6 +63,7 @@ impl Desk {
             Some(Command::Respond(Response::Approval(response))) => {
                 self.approvals.respond(response);
             }
+            Some(Command::Respond(Response::Question(answer))) => self.questions.respond(answer),
             Some(Command::Respond(other)) => {
                 tracing::debug!(?other, "an answer to a request this engine does not make");
             }
@@ -54,7 +73,7 @@ impl Desk {
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
-            Some(Command::SetPlanMode(_)) => self.refuse(NO_PLAN_MODE),
+            Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
     }

@@ -12,14 +12,20 @@ mod calls;
 mod compaction;
 mod desk;
 mod dmail;
+mod flows;
+mod gate;
+mod plan;
+mod questions;
 mod repair;
 mod revert;
 mod services;
+mod skills;
 mod slash;
 mod state;
 mod status;
 mod step;
 mod turn;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -33,16 +39,20 @@ use futures::FutureExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Capability, LoopControl};
+use crate::config::{Capability, HookConfig, LoopControl};
 use crate::context::Context;
+use crate::hooks::Hooks;
 use crate::llm::ChatProvider;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
+use crate::skill::Skills;
 use crate::tools::Toolset;
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
 use approval::Approvals;
 use desk::Desk;
+use plan::PlanMode;
+use questions::Questions;
 use services::Services;
 use state::SharedState;
 
@@ -89,8 +99,21 @@ pub(crate) struct Setup {
     pub(crate) hub: Hub,
     /// What `state.json` says.
     pub(crate) state: SessionState,
+    /// Hooks, skills, plans.
+    pub(crate) modes: Modes,
     /// Facts for front ends; its folders and its `yolo` hold here too.
     pub(crate) info: SessionInfo,
+}
+
+/// What shapes a session's turns beside its tools.
+#[derive(Default)]
+pub(crate) struct Modes {
+    /// Commands that run at certain events.
+    pub(crate) hooks: Vec<HookConfig>,
+    /// Instructions and flows a person can call.
+    pub(crate) skills: Arc<Skills>,
+    /// Where plans are kept.
+    pub(crate) plans: PathBuf,
 }
 
 /// One open session.
@@ -106,6 +129,9 @@ pub(crate) struct Soul {
     approvals: Arc<Approvals>,
     services: Arc<Services>,
     desk: Desk,
+    hooks: Hooks,
+    skills: Arc<Skills>,
+    plan: PlanMode,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -122,12 +148,23 @@ enum Work {
 impl Soul {
     /// A soul that has heard nothing yet.
     pub(crate) fn new(setup: Setup) -> Self {
-        let Setup { session_id, added_dirs, context, tools, model, limits, hub, state, info } =
-            setup;
+        let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
+        let Setup { state, modes, info, .. } = setup;
         let state = SharedState::new(&info.session_dir, state);
         let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
-        let services = Arc::new(Services::new(hub.clone(), state.clone(), Arc::clone(&approvals)));
-        let desk = Desk::new(hub.clone(), Arc::clone(&approvals));
+        let questions = Arc::new(Questions::new(hub.clone(), state.clone()));
+        let plan =
+            PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
+        let hooks =
+            Hooks::new(&modes.hooks, hub.clone(), session_id.clone(), info.work_dir.clone());
+        let services = Arc::new(Services::new(
+            hub.clone(),
+            state.clone(),
+            Arc::clone(&approvals),
+            Arc::clone(&questions),
+            plan.clone(),
+        ));
+        let desk = Desk::new(hub.clone(), Arc::clone(&approvals), questions, plan.clone());
         Self {
             session_id,
             added_dirs,
@@ -140,6 +177,9 @@ impl Soul {
             approvals,
             services,
             desk,
+            hooks,
+            skills: modes.skills,
+            plan,
             info,
             compacted_to: 0,
         }
@@ -148,6 +188,7 @@ impl Soul {
     /// Carries out commands until it is told to end or nobody is left to tell it anything.
     pub(crate) async fn run(&mut self, mut commands: UnboundedReceiver<Command>) {
         self.tell_first_status();
+        self.session_begins();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
                 Command::Prompt(input) if is_blank(&input) => {
@@ -163,8 +204,8 @@ impl Soul {
                 }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.
                 Command::Cancel | Command::Respond(_) => true,
-                Command::SetPlanMode(_) => {
-                    self.refuse(desk::NO_PLAN_MODE);
+                Command::SetPlanMode(on) => {
+                    self.desk.set_plan_mode(on);
                     true
                 }
             };
@@ -172,6 +213,7 @@ impl Soul {
                 break;
             }
         }
+        self.session_ends().await;
         self.sync();
         self.hub.flush();
     }

@@ -1,15 +1,18 @@
 //! What tools get from the session: approvals, live output, todos, D-Mail.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 
 use super::approval::Approvals;
 use super::dmail::DenwaRenji;
+use super::plan::PlanMode;
+use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
-use crate::tools::{Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
-use crate::wire::{Extension, Hub, ToolOutputChunk};
+use crate::tools::{Answers, Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
+use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
 /// The session as its tools see it.
 #[derive(Debug)]
@@ -17,13 +20,21 @@ pub(crate) struct Services {
     hub: Hub,
     state: SharedState,
     approvals: Arc<Approvals>,
+    questions: Arc<Questions>,
+    plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
 }
 
 impl Services {
     /// The services of one session.
-    pub(crate) fn new(hub: Hub, state: SharedState, approvals: Arc<Approvals>) -> Self {
-        Self { hub, state, approvals, denwa: Mutex::default() }
+    pub(crate) fn new(
+        hub: Hub,
+        state: SharedState,
+        approvals: Arc<Approvals>,
+        questions: Arc<Questions>,
+        plan: PlanMode,
+    ) -> Self {
+        Self { hub, state, approvals, questions, plan, denwa: Mutex::default() }
     }
 
     /// The D-Mail machine.
@@ -61,5 +72,29 @@ impl ToolServices for Services {
 
     fn send_dmail(&self, mail: DMail) -> Result<(), String> {
         self.denwa().send(mail).map_err(|error| error.to_string())
+    }
+
+    fn ask<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        questions: Vec<Question>,
+    ) -> BoxFuture<'a, Answers> {
+        Box::pin(self.questions.ask(&context.call_id, questions))
+    }
+
+    fn plan_file(&self) -> Option<PathBuf> {
+        self.plan.file()
+    }
+
+    fn set_plan_mode(&self, on: bool) -> Result<PathBuf, String> {
+        self.plan.set(on)
+    }
+
+    fn show_plan(&self, content: &str, file: &Path) {
+        self.plan.show(content, file);
+    }
+
+    fn stop_after_step(&self) {
+        self.approvals.reject_turn();
     }
 }

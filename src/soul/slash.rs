@@ -14,6 +14,10 @@ pub(crate) enum Builtin {
     Yolo,
     /// Write `AGENTS.md`.
     Init,
+    /// Plan mode.
+    Plan,
+    /// A wider workspace.
+    AddDir,
 }
 
 struct Entry {
@@ -47,6 +51,18 @@ const BUILTINS: &[Entry] = &[
         name: "yolo",
         aliases: &[],
         description: "Approve every action unasked, or ask again",
+    },
+    Entry {
+        builtin: Builtin::Plan,
+        name: "plan",
+        aliases: &[],
+        description: "Plan before anything is changed: on, off, view or clear",
+    },
+    Entry {
+        builtin: Builtin::AddDir,
+        name: "add-dir",
+        aliases: &[],
+        description: "Add a folder to the workspace, or list those added",
     },
 ];
 

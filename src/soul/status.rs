@@ -2,7 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::json;
+
 use super::Soul;
+use super::gate::details;
+use crate::config::HookEvent;
 use crate::message::TokenUsage;
 use crate::wire::{DoorMessage, Event, Notification, StatusUpdate};
 
@@ -20,7 +24,7 @@ impl Soul {
 
     /// Tells how full the context of a resumed session is. Not news, so not recorded.
     pub(super) fn tell_first_status(&self) {
-        if !self.context.is_empty() {
+        if !self.context.is_empty() || self.plan.file().is_some() {
             let status = self.status(self.context.size().tokens);
             self.hub.tell(DoorMessage::Event(Event::StatusUpdate(status)));
         }
@@ -46,6 +50,7 @@ impl Soul {
             context_usage: Some(usage_ratio(tokens, max)),
             context_tokens: Some(tokens),
             max_context_tokens: Some(max),
+            plan_mode: Some(self.plan.file().is_some()),
             ..StatusUpdate::default()
         }
     }
@@ -54,6 +59,11 @@ impl Soul {
     pub(super) fn notify(&self, title: &str, body: &str, severity: &str) {
         let created_at =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        let about = json!({
+            "sink": "wire", "notification_type": "engine.notice",
+            "title": title, "body": body, "severity": severity,
+        });
+        self.hooks.tell(HookEvent::Notification, &["engine.notice"], details(about));
         self.hub.event(Event::Notification(Notification {
             id: uuid::Uuid::new_v4().to_string(),
             category: "engine".to_owned(),

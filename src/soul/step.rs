@@ -33,6 +33,7 @@ impl Soul {
     ) -> Result<Next, Stop> {
         self.compact_if_needed(model, cancel).await?;
         self.checkpoint(Some(n))?;
+        self.remind_of_plan()?;
         self.services.denwa().set_next_checkpoint(self.context.next_checkpoint());
         let answer = match self.ask(n, model, cancel).await {
             Ok(answer) => answer,
@@ -94,8 +95,9 @@ impl Soul {
         let usage = answer.usage();
         let message = answer.into_message();
         let context = self.tool_context(cancel);
-        let results =
-            Calls::start(message.calls(), &self.hub, &self.tools, &context).finish(cancel).await;
+        let results = Calls::start(message.calls(), &self.hub, &self.tools, &self.hooks, &context)
+            .finish(cancel)
+            .await;
         let tool_messages: Vec<Message> = message
             .calls()
             .iter()

@@ -35,6 +35,20 @@ pub(super) enum Stop {
     Context(#[from] ContextError),
 }
 
+impl Stop {
+    /// What kind of failure it is, for hooks.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::MaxSteps(_) => "max_steps",
+            Self::ModelNotSet => "model_not_set",
+            Self::NotSupported { .. } => "not_supported",
+            Self::Provider(error) => error.kind(),
+            Self::Context(_) => "context",
+        }
+    }
+}
+
 impl From<NoAnswer> for Stop {
     fn from(reason: NoAnswer) -> Self {
         match reason {
@@ -51,13 +65,19 @@ impl Soul {
         input: UserInput,
         cancel: &CancellationToken,
     ) -> PromptOutcome {
+        let blocked = self.prompt_blocked(&input, cancel).await;
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: input.clone() }));
+        if let Some(reason) = blocked {
+            self.say(&reason);
+            return self.end_turn(Ok(()));
+        }
         let text = input.text();
         if let Some(line) = slash::parse(&text) {
             let result = self.command(line, cancel).await;
             return self.end_turn(result);
         }
-        let result = self.turn(Message::new(Role::User, input.into_parts()), cancel).await;
+        let message = Message::new(Role::User, input.into_parts());
+        let result = self.turn_with_hooks(message, cancel).await;
         let outcome = self.end_turn(result);
         self.give_title(&text);
         outcome
@@ -66,12 +86,17 @@ impl Soul {
     /// A turn that begins with a person's message to the past.
     pub(super) async fn mail(&mut self, mail: String, cancel: &CancellationToken) -> PromptOutcome {
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: mail.as_str().into() }));
-        let result = self.turn(Message::user(prompts::dmail_from_person(&mail)), cancel).await;
+        let message = Message::user(prompts::dmail_from_person(&mail));
+        let result = self.turn_with_hooks(message, cancel).await;
         self.end_turn(result)
     }
 
     /// Adds `message` and takes steps until the model is done.
-    async fn turn(&mut self, message: Message, cancel: &CancellationToken) -> Result<(), Stop> {
+    pub(super) async fn turn(
+        &mut self,
+        message: Message,
+        cancel: &CancellationToken,
+    ) -> Result<(), Stop> {
         let model = self.model.clone().ok_or(Stop::ModelNotSet)?;
         check_capabilities(&message, &model)?;
         self.checkpoint(None)?;
@@ -120,17 +145,27 @@ impl Soul {
 
     async fn command(&mut self, line: Line<'_>, cancel: &CancellationToken) -> Result<(), Stop> {
         match slash::find(line.name) {
-            Some(Builtin::Init) => self.turn(Message::user(prompts::init()), cancel).await,
+            Some(Builtin::Init) => {
+                self.turn_with_hooks(Message::user(prompts::init()), cancel).await
+            }
             Some(Builtin::Compact) => self.compact_by_user(line.arguments, cancel).await,
             Some(Builtin::Clear) => self.clear(),
             Some(Builtin::Yolo) => {
                 self.toggle_yolo();
                 Ok(())
             }
-            None => {
-                self.say(&format!("Unknown slash command \"/{}\".", line.name));
+            Some(Builtin::Plan) => {
+                self.plan_command(line.arguments);
                 Ok(())
             }
+            Some(Builtin::AddDir) => Ok(self.add_dir(line.arguments)?),
+            None => match self.skill_command(line.name, line.arguments, cancel).await {
+                Some(result) => result,
+                None => {
+                    self.say(&format!("Unknown slash command \"/{}\".", line.name));
+                    Ok(())
+                }
+            },
         }
     }
 
@@ -141,8 +176,13 @@ impl Soul {
     ) -> Result<(), Stop> {
         let model = self.model.clone().ok_or(Stop::ModelNotSet)?;
         let focus = (!focus.is_empty()).then_some(focus);
+        let trigger = if focus.is_some() { "manual-with-prompt" } else { "manual" };
+        self.before_compaction(trigger, cancel).await;
         match self.compact(&model, focus, cancel).await? {
-            Compacted::Done => self.say("The context has been compacted."),
+            Compacted::Done => {
+                self.after_compaction(trigger);
+                self.say("The context has been compacted.");
+            }
             Compacted::NothingToDo => self.say("There is nothing to compact yet."),
         }
         Ok(())
@@ -174,7 +214,7 @@ impl Soul {
     }
 
     /// Says something in the model's place that the model will not see.
-    fn say(&self, text: &str) {
+    pub(super) fn say(&self, text: &str) {
         self.hub.event(Event::ContentPart(ContentPart::text(text)));
     }
 
@@ -198,6 +238,7 @@ impl Soul {
             Err(stop) => self.outcome(stop),
         };
         self.approvals.withdraw_all();
+        self.desk.dismiss_questions();
         self.approvals.take_rejected();
         self.services.denwa().take();
         self.desk.close_steers();

@@ -9,7 +9,7 @@ use super::diff::diff_blocks;
 use super::path::Resolved;
 use super::tool::{Approval, ApprovalAsk, ToolContext};
 use super::typed::Failure;
-use super::{blocking, output};
+use super::{blocking, output, plan};
 use crate::files;
 use crate::message::{DiffBlock, DisplayBlock};
 
@@ -68,6 +68,10 @@ pub(crate) async fn approve_and_write(
     verb: &str,
     change: Change,
 ) -> Result<Vec<DisplayBlock>, Failure> {
+    let plan_file = context.services.plan_file();
+    if plan_file.as_ref().is_some_and(|plan| *plan != change.target.path) {
+        return Err(plan::only_the_plan(raw, plan_file.as_deref()));
+    }
     let (change, display) = blocking::run(context, move |_| {
         let display = show(&change);
         (change, display)
@@ -79,7 +83,10 @@ pub(crate) async fn approve_and_write(
         description: format!("{verb} file `{}`", change.target.path.display()),
         display: display.clone(),
     };
-    if let Approval::Rejected { feedback } = context.services.approve(context, ask).await {
+    // The plan is what plan mode is for: nobody is asked about it.
+    if plan_file.is_none()
+        && let Approval::Rejected { feedback } = context.services.approve(context, ask).await
+    {
         return Err(Approval::rejection(&feedback).into());
     }
     let raw = raw.to_owned();

@@ -1,5 +1,6 @@
 //! Tools: what the agent can do. One file a tool; the registry knows them all.
 
+mod ask_user;
 mod bash;
 mod blocking;
 mod call;
@@ -11,7 +12,8 @@ mod grep;
 mod ls;
 mod output;
 mod path;
-mod process;
+mod plan;
+pub(crate) mod process;
 mod read_file;
 mod registry;
 mod schema;
@@ -26,4 +28,6 @@ mod write_file;
 
 pub use call::call_tool;
 pub use registry::{Toolset, UnknownTool};
-pub use tool::{Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices};
+pub use tool::{
+    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
+};

@@ -56,7 +56,7 @@ pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running>
 /// A command for `program` that leads a process group. Where `setsid` exists it leads a session
 /// too: then `/dev/tty` cannot be opened, and a password prompt fails instead of writing over the
 /// screen and reading our keys.
-fn detached(program: &Path) -> Command {
+pub(crate) fn detached(program: &Path) -> Command {
     static SETSID: OnceLock<Option<PathBuf>> = OnceLock::new();
     match SETSID.get_or_init(|| find_program("setsid")) {
         Some(setsid) => {
@@ -72,7 +72,8 @@ fn detached(program: &Path) -> Command {
     }
 }
 
-fn shell() -> &'static Path {
+/// Bash, or sh where there is none.
+pub(crate) fn shell() -> &'static Path {
     static SHELL: OnceLock<PathBuf> = OnceLock::new();
     SHELL.get_or_init(|| find_program("bash").unwrap_or_else(|| PathBuf::from("/bin/sh")))
 }
@@ -97,7 +98,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    pub fn of(child: &Child) -> Self {
         let number = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { number, leader_gone: false }
     }

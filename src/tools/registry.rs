@@ -18,6 +18,9 @@ fn built_in() -> Vec<Arc<dyn Tool>> {
         Arc::new(super::think::Think),
         Arc::new(super::todo::Todo),
         Arc::new(super::send_dmail::SendDMail),
+        Arc::new(super::ask_user::AskUserQuestion),
+        Arc::new(super::plan::EnterPlanMode),
+        Arc::new(super::plan::ExitPlanMode),
     ]
 }
 
@@ -31,9 +34,6 @@ const ELSEWHERE: &[&str] = &[
     "TaskList",
     "TaskOutput",
     "TaskStop",
-    "AskUserQuestion",
-    "EnterPlanMode",
-    "ExitPlanMode",
     "ReadMediaFile",
     "PatchFile",
 ];
@@ -194,7 +194,7 @@ mod tests {
         let set = Toolset::select(&all, &[]).expect("all");
         let again = Toolset::select(&all, &[]).expect("all");
         assert_eq!(set.specs(), again.specs());
-        assert_eq!(set.specs().len(), 10);
+        assert_eq!(set.specs().len(), 13);
         for spec in set.specs() {
             assert!(spec.description.len() > 80, "{}", spec.name);
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);

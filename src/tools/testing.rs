@@ -8,8 +8,11 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::tool::{Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices};
+use super::tool::{
+    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
+};
 use crate::message::{TodoItem, ToolReturn};
+use crate::wire::Question;
 
 type BeforeAnswer = Box<dyn Fn() + Send + Sync>;
 
@@ -22,6 +25,12 @@ pub(crate) struct FakeServices {
     todos: Mutex<Vec<TodoItem>>,
     mails: Mutex<Vec<DMail>>,
     failure: Mutex<Option<String>>,
+    answers: Mutex<Answers>,
+    questions: Mutex<Vec<Question>>,
+    plan: Mutex<Option<PathBuf>>,
+    shown_plans: Mutex<Vec<String>>,
+    stopped: Mutex<bool>,
+    root: PathBuf,
 }
 
 fn get<T: Clone>(value: &Mutex<T>) -> T {
@@ -59,6 +68,29 @@ impl ToolServices for FakeServices {
         self.mails.lock().expect("mails").push(mail);
         Ok(())
     }
+
+    fn ask<'a>(&'a self, _: &'a ToolContext, questions: Vec<Question>) -> BoxFuture<'a, Answers> {
+        self.questions.lock().expect("questions").extend(questions);
+        async { get(&self.answers) }.boxed()
+    }
+
+    fn plan_file(&self) -> Option<PathBuf> {
+        get(&self.plan)
+    }
+
+    fn set_plan_mode(&self, on: bool) -> Result<PathBuf, String> {
+        let file = self.root.join("plan.md");
+        *self.plan.lock().expect("plan") = on.then(|| file.clone());
+        Ok(file)
+    }
+
+    fn show_plan(&self, content: &str, _: &Path) {
+        self.shown_plans.lock().expect("plans").push(content.to_owned());
+    }
+
+    fn stop_after_step(&self) {
+        *self.stopped.lock().expect("stopped") = true;
+    }
 }
 
 /// A work folder in a folder of its own, so that there is an outside, and a context for calls.
@@ -85,6 +117,12 @@ impl Bench {
             todos: Mutex::default(),
             mails: Mutex::default(),
             failure: Mutex::default(),
+            answers: Mutex::new(Answers::Away),
+            questions: Mutex::default(),
+            plan: Mutex::default(),
+            shown_plans: Mutex::default(),
+            stopped: Mutex::default(),
+            root: root.clone(),
         });
         let context = ToolContext {
             work_dir,
@@ -144,6 +182,32 @@ impl Bench {
 
     pub fn mails(&self) -> Vec<DMail> {
         get(&self.services.mails)
+    }
+
+    /// From now on questions are answered so.
+    pub fn answer(&self, answers: Answers) {
+        *self.services.answers.lock().expect("answers") = answers;
+    }
+
+    /// From now on this is the plan of a plan mode that is on.
+    pub fn plan(&self, file: Option<&Path>) {
+        *self.services.plan.lock().expect("plan") = file.map(Path::to_owned);
+    }
+
+    pub fn planned(&self) -> Option<PathBuf> {
+        get(&self.services.plan)
+    }
+
+    pub fn questions(&self) -> Vec<Question> {
+        get(&self.services.questions)
+    }
+
+    pub fn shown_plans(&self) -> Vec<String> {
+        get(&self.services.shown_plans)
+    }
+
+    pub fn was_stopped(&self) -> bool {
+        get(&self.services.stopped)
     }
 
     pub async fn call(&self, tool: &dyn Tool, arguments: Value) -> ToolReturn {

@@ -1,6 +1,7 @@
 //! What a tool is, and what it may ask of the session it runs in.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
-use crate::wire::OutputStream;
+use crate::wire::{OutputStream, Question};
 
 /// A tool. Holds no session state: that is behind [`ToolServices`].
 pub trait Tool: Send + Sync {
@@ -71,6 +72,45 @@ pub trait ToolServices: Send + Sync {
     /// # Errors
     /// When it cannot be sent, with a reason for the model.
     fn send_dmail(&self, mail: DMail) -> Result<(), String>;
+
+    /// Asks the person; waits as long as it takes.
+    fn ask<'a>(
+        &'a self,
+        _context: &'a ToolContext,
+        _questions: Vec<Question>,
+    ) -> BoxFuture<'a, Answers> {
+        Box::pin(std::future::ready(Answers::Away))
+    }
+
+    /// The only file that may be written now; none when plan mode is off and all may.
+    fn plan_file(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Plan mode on or off; gives back the plan's file.
+    ///
+    /// # Errors
+    /// When it cannot be switched, with a reason for the model.
+    fn set_plan_mode(&self, _on: bool) -> Result<PathBuf, String> {
+        Err("Plan mode is not supported here.".to_owned())
+    }
+
+    /// Shows a plan to the person.
+    fn show_plan(&self, _content: &str, _file: &Path) {}
+
+    /// The person said no: the turn ends with this step.
+    fn stop_after_step(&self) {}
+}
+
+/// What came of questions to the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answers {
+    /// Question text to answer.
+    Given(BTreeMap<String, String>),
+    /// The person does not want to answer.
+    Dismissed,
+    /// The person is away (afk), or nobody is there who could be asked.
+    Away,
 }
 
 /// What is asked before something is done.

@@ -1,5 +1,6 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
+use super::model::composer::Draft;
 use crate::message::SessionId;
 use crate::wire::Command;
 
@@ -37,10 +38,26 @@ pub enum Effect {
         /// For `Msg::Sessions`.
         id: EffectId,
     },
+    /// List the files of the work folder, for mentions.
+    ListFiles {
+        /// For `Msg::Files`.
+        id: EffectId,
+    },
     /// Add to the input history of this folder.
     Remember(String),
-    /// Ring the bell.
-    Bell,
+    /// Keep what is unsent, so that it is there again after a crash.
+    SaveDraft(Draft),
+    /// Write this text in the external editor; it comes back as `Msg::Edited`.
+    EditExternally(String),
+    /// Ring the bell, for this reason: nobody is looking.
+    Notify(&'static str),
+    /// Put a text onto the clipboard.
+    Copy {
+        /// The text.
+        text: String,
+        /// What it is, for the person.
+        what: String,
+    },
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

@@ -5,11 +5,14 @@ use std::time::UNIX_EPOCH;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
+use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
+use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use crate::engine::{Host, SessionChoice};
+use crate::files;
 use crate::session::{InputHistory, SessionStore};
 use crate::wire::{Command, Door, DoorMessage, record};
 
@@ -21,6 +24,8 @@ pub(super) enum Done {
     Msg(Msg),
     /// A session was opened; the door comes first, so that nothing it says is missed.
     Door(Box<Door>, EffectId, Box<Opened>),
+    /// Something for the terminal itself, and what to say once it is written.
+    Write(String, String),
     /// Code was coloured.
     Highlighted(HighlightResult),
 }
@@ -53,6 +58,7 @@ impl Executor {
             }
             Effect::Open { id, target } => self.open(id, target),
             Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
                     && let Err(error) = history.append(&text)
@@ -60,7 +66,13 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
-            Effect::Bell | Effect::Redraw | Effect::Suspend | Effect::Quit => {}
+            Effect::Copy { text, what } => self.copy(text, what),
+            Effect::SaveDraft(draft) => self.save_draft(&draft),
+            Effect::Notify(_)
+            | Effect::EditExternally(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => {}
         }
     }
 
@@ -75,6 +87,33 @@ impl Executor {
         let history = InputHistory::load(&path);
         self.tell(Done::Msg(Msg::History(history.entries.clone())));
         self.history = Some(history);
+        self.load_draft();
+    }
+
+    /// Small, and rare: a person stops typing first. Not left to a task, so that the last one wins.
+    fn save_draft(&self, draft: &Draft) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let written = if draft.is_empty() {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        } else {
+            serde_json::to_vec(draft)
+                .map_err(Into::into)
+                .and_then(|json| files::write_atomic(&path, &json))
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, "the draft could not be kept");
+        }
+    }
+
+    fn load_draft(&self) {
+        let path = self.host.paths().draft(self.host.work_dir());
+        let draft = std::fs::read(path).ok().and_then(|json| serde_json::from_slice(&json).ok());
+        if let Some(draft) = draft {
+            self.tell(Done::Msg(Msg::Draft(draft)));
+        }
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
@@ -142,6 +181,32 @@ impl Executor {
         });
     }
 
+    fn list_files(&mut self, id: EffectId) {
+        let work_dir = self.host.work_dir().to_path_buf();
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
+        });
+    }
+
+    fn copy(&mut self, text: String, what: String) {
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let way = clipboard::copy(&text, &|name| std::env::var(name).ok());
+            let _ = done.send(match way {
+                Copied::Native(tool) => {
+                    Done::Msg(Msg::Copied(format!("{what}: copied with {tool}")))
+                }
+                Copied::Terminal(sequence) => {
+                    Done::Write(sequence, format!("{what}: copied through the terminal (OSC 52)"))
+                }
+                Copied::TooLong => Done::Msg(Msg::Copied(format!(
+                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
+                ))),
+            });
+        });
+    }
+
     /// Colours code off the draw path.
     pub(super) fn highlight(&mut self, jobs: Vec<HighlightJob>) {
         for job in jobs {
@@ -167,6 +232,22 @@ impl Executor {
         }
         self.tasks.shutdown().await;
     }
+}
+
+/// Files offered for mentions, at most: beyond that nobody finds anything by name.
+const FILES: usize = 20_000;
+
+/// What is in a folder, ignored files left out, in the order of names.
+fn files_below(folder: &std::path::Path) -> std::sync::Arc<[String]> {
+    let walk = ignore::WalkBuilder::new(folder).sort_by_file_name(std::cmp::Ord::cmp).build();
+    walk.filter_map(Result::ok)
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(folder).ok()?.to_str()?.to_owned();
+            let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+            (!path.is_empty()).then(|| path + slash)
+        })
+        .take(FILES)
+        .collect()
 }
 
 /// Longest time a session gets to end.

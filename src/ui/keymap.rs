@@ -1,6 +1,8 @@
 //! The keymap: which key does what where. Help, footer hints and `docs/keys.md` come from this one
 //! table, so they cannot disagree with what the keys do.
 
+mod user;
+
 use std::collections::HashMap;
 
 use super::key::KeyPress;
@@ -16,21 +18,33 @@ pub enum Context {
     Approval,
     /// The checkpoint timeline.
     Timeline,
+    /// The transcript has the focus.
+    Transcript,
+    /// One cell on the whole screen.
+    Pager,
+    /// A search is written.
+    Search,
     /// The list of sessions.
     Sessions,
     /// The help page.
     Help,
     /// A question with an answer to confirm.
     Dialog,
+    /// A list to search: commands, earlier prompts.
+    Picker,
 }
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Composer,
+        Self::Transcript,
+        Self::Search,
+        Self::Pager,
         Self::Approval,
         Self::Timeline,
         Self::Sessions,
+        Self::Picker,
         Self::Dialog,
         Self::Help,
         Self::Global,
@@ -44,9 +58,13 @@ impl Context {
             Self::Composer => "Composer",
             Self::Approval => "Approval",
             Self::Timeline => "Timeline",
+            Self::Transcript => "Transcript",
+            Self::Pager => "Pager",
+            Self::Search => "Search",
             Self::Sessions => "Sessions",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
+            Self::Picker => "Search lists",
         }
     }
 }
@@ -82,6 +100,12 @@ pub enum Action {
     Sessions,
     /// A new session.
     NewSession,
+    /// All actions and commands, to search.
+    Palette,
+    /// Earlier prompts, to search.
+    SearchHistory,
+    /// Write the draft in the external editor.
+    ExternalEditor,
     /// Summarise the context.
     Compact,
     /// Empty the context.
@@ -122,6 +146,34 @@ pub enum Action {
     Revert,
     /// Back to the selected checkpoint with a message.
     DMail,
+    /// To the transcript.
+    FocusTranscript,
+    /// The prompt before.
+    PreviousPrompt,
+    /// The prompt after.
+    NextPrompt,
+    /// The tool call before.
+    PreviousCall,
+    /// The tool call after.
+    NextCall,
+    /// Scroll up half a page.
+    HalfUp,
+    /// Scroll down half a page.
+    HalfDown,
+    /// Show all or little of the selected cell.
+    Fold,
+    /// The selected cell on the whole screen.
+    Open,
+    /// Copy the selected cell's source.
+    Copy,
+    /// Copy a block of code, or what a tool was called with.
+    CopyCode,
+    /// Search.
+    Search,
+    /// The next match.
+    NextMatch,
+    /// The match before.
+    PreviousMatch,
 }
 
 /// One row of the keymap.
@@ -152,9 +204,56 @@ const DEFAULTS: &[Row] = &[
     ),
     (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
-    (Context::Composer, "tab", Action::Complete, "Complete the slash command", ""),
+    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
+    (
+        Context::Composer,
+        "tab",
+        Action::Complete,
+        "Complete the slash command; from an empty composer, to the transcript",
+        "",
+    ),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
+    (Context::Transcript, "up k", Action::SelectPrevious, "Cell above", "move"),
+    (Context::Transcript, "down j", Action::SelectNext, "Cell below", ""),
+    (Context::Transcript, "[ K", Action::PreviousPrompt, "Previous prompt", "prompts"),
+    (Context::Transcript, "] J", Action::NextPrompt, "Next prompt", ""),
+    (Context::Transcript, "{ T", Action::PreviousCall, "Previous tool call", ""),
+    (Context::Transcript, "} t", Action::NextCall, "Next tool call", ""),
+    (Context::Transcript, "u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    (Context::Transcript, "d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    (Context::Transcript, "g home", Action::Top, "To the beginning", ""),
+    (Context::Transcript, "G end", Action::Bottom, "To the end, and follow", ""),
+    (Context::Transcript, "enter space", Action::Fold, "Show all or little of this cell", "fold"),
+    (Context::Transcript, "o v", Action::Open, "This cell on the whole screen", "open"),
+    (Context::Transcript, "y", Action::Copy, "Copy what this cell was made from", "copy"),
+    (
+        Context::Transcript,
+        "c",
+        Action::CopyCode,
+        "Copy a block of code of it (again: the next), or what the tool was called with",
+        "copy code",
+    ),
+    (Context::Transcript, "/", Action::Search, "Search", "search"),
+    (Context::Transcript, "n", Action::NextMatch, "Next match", ""),
+    (Context::Transcript, "N", Action::PreviousMatch, "Previous match", ""),
+    (Context::Transcript, "tab i", Action::Back, "To the composer", ""),
+    (Context::Search, "enter", Action::Choose, "Look for it", "find"),
+    (Context::Search, "up", Action::Previous, "What was looked for last", ""),
+    (Context::Pager, "up k", Action::ScrollUp, "Up a line", "scroll"),
+    (Context::Pager, "down j", Action::ScrollDown, "Down a line", ""),
+    (Context::Pager, "u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    (Context::Pager, "d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    (Context::Pager, "b", Action::PageUp, "Up a page", ""),
+    (Context::Pager, "space", Action::PageDown, "Down a page", "page"),
+    (Context::Pager, "g home", Action::Top, "To the beginning", ""),
+    (Context::Pager, "G end", Action::Bottom, "To the end", ""),
+    (Context::Pager, "/", Action::Search, "Search", "search"),
+    (Context::Pager, "n", Action::NextMatch, "Next match", "next"),
+    (Context::Pager, "N", Action::PreviousMatch, "Previous match", ""),
+    (Context::Pager, "y", Action::Copy, "Copy what this cell was made from", "copy"),
+    (Context::Pager, "q o", Action::Back, "Close", ""),
     (Context::Approval, "y 1", Action::Approve, "Approve once", "approve"),
     (Context::Approval, "a 2", Action::ApproveForSession, "Approve for this session", "session"),
     (Context::Approval, "n 3", Action::Reject, "Reject", "reject"),
@@ -182,6 +281,9 @@ const DEFAULTS: &[Row] = &[
     (Context::Sessions, "up ctrl-p", Action::SelectPrevious, "Session above", "move"),
     (Context::Sessions, "down ctrl-n", Action::SelectNext, "Session below", ""),
     (Context::Sessions, "enter", Action::Choose, "Open this session", "open"),
+    (Context::Picker, "up ctrl-p", Action::SelectPrevious, "Line above", "move"),
+    (Context::Picker, "down ctrl-n", Action::SelectNext, "Line below", ""),
+    (Context::Picker, "enter", Action::Choose, "Take this line", "choose"),
     (Context::Dialog, "enter", Action::Choose, "Do it", "confirm"),
     (Context::Help, "up k", Action::ScrollUp, "Up", "scroll"),
     (Context::Help, "down j", Action::ScrollDown, "Down", ""),
@@ -204,7 +306,8 @@ const DEFAULTS: &[Row] = &[
     (Context::Global, "f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     (Context::Global, "ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     (Context::Global, "ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
-    (Context::Global, "ctrl-n", Action::NewSession, "New session", ""),
+    (Context::Global, "ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    (Context::Global, "f5", Action::NewSession, "New session", ""),
     (Context::Global, "f6", Action::Compact, "Summarise the context (/compact)", ""),
     (Context::Global, "f8", Action::Clear, "Empty the context (/clear), asks first", ""),
     (
@@ -271,6 +374,15 @@ impl Keymap {
         self.in_context(context, key).or_else(|| self.in_context(Context::Global, key))
     }
 
+    /// Every action that can be carried out from anywhere, for the palette.
+    pub fn everywhere(&self) -> impl Iterator<Item = &Binding> {
+        self.of(Context::Global)
+            .chain(self.of(Context::Composer).filter(|binding| {
+                matches!(binding.action, Action::SearchHistory | Action::ExternalEditor)
+            }))
+            .filter(|binding| binding.action != Action::Palette)
+    }
+
     /// The rows of one context, for help.
     pub fn of(&self, context: Context) -> impl Iterator<Item = &Binding> {
         self.bindings.iter().filter(move |binding| binding.context == context)
@@ -300,16 +412,26 @@ impl Keymap {
     pub fn to_markdown(&self) -> String {
         let mut out = String::from(
             "# Keys\n\nMade from the keymap in `src/ui/keymap.rs`; a test keeps the two equal \
-             (`UPDATE_DOCS=1 cargo test keys_page` writes this page anew).\n",
+             (`UPDATE_DOCS=1 cargo test keys_page` writes this page anew).\n\n\
+             ## Your own keys\n\n\
+             Write `keymap.toml` into the data folder (`~/.kimi`). A table for each place below, in it \
+             the name of an action and its keys, which replace the default ones there; an empty list \
+             takes them away:\n\n\
+             ```toml\n[composer]\nsubmit = \"ctrl-j\"\nnewline = [\"enter\", \"alt-enter\"]\n\n\
+             [timeline]\nrevert = []\n```\n\n\
+             What is wrong in it is told at the start, with its line, and left out.\n",
         );
         for context in Context::ALL {
             out.push_str(&format!(
-                "\n## {}\n\n| Keys | What they do |\n|---|---|\n",
-                context.title()
+                "\n## {}, `[{}]`\n\n| Keys | What they do | Name |\n|---|---|---|\n",
+                context.title(),
+                context.name()
             ));
             for binding in self.of(context) {
                 let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
-                out.push_str(&format!("| {} | {} |\n", keys.join(" "), binding.label));
+                let name = binding.action.name();
+                let keys = keys.join(" ");
+                out.push_str(&format!("| {keys} | {} | `{name}` |\n", binding.label));
             }
         }
         out
@@ -344,8 +466,8 @@ mod tests {
     #[test]
     fn the_context_comes_before_everywhere() {
         let keymap = Keymap::default();
-        let ctrl_n = "ctrl-n".parse().expect("key");
-        assert_eq!(keymap.lookup(Context::Sessions, ctrl_n), Some(Action::SelectNext));
-        assert_eq!(keymap.lookup(Context::Composer, ctrl_n), Some(Action::NewSession));
+        let ctrl_p = "ctrl-p".parse().expect("key");
+        assert_eq!(keymap.lookup(Context::Sessions, ctrl_p), Some(Action::SelectPrevious));
+        assert_eq!(keymap.lookup(Context::Composer, ctrl_p), Some(Action::Palette));
     }
 }

@@ -4,9 +4,11 @@
 //! asked of the world, [`view`](fn@view::view) draws. These are pure; `runtime`, `exec` and `terminal`
 //! are the edge that is not.
 
+mod clipboard;
 pub mod clock;
 pub mod effect;
 mod exec;
+mod external;
 pub mod key;
 pub mod keymap;
 pub mod model;
@@ -68,6 +70,23 @@ pub fn run(
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;
+    read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })
+}
+
+/// Puts the person's keys over the default ones; what is wrong with them is told on the screen.
+fn read_keymap(file: &std::path::Path, model: &mut Model) {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(error) => {
+            let warning = format!("{}: {error}. The default keys are used.", file.display());
+            model.start_warnings.push(warning);
+            return;
+        }
+    };
+    let (keymap, faults) = keymap::Keymap::with_user_keys(&file.display().to_string(), &text);
+    model.keymap = keymap;
+    model.start_warnings.extend(faults);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::effect::EffectId;
 use super::key::KeyPress;
+use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use crate::wire::record::Recorded;
 use crate::wire::{DoorMessage, SessionInfo};
@@ -45,8 +46,21 @@ pub enum Msg {
         /// The list, newest first.
         result: Result<Vec<SessionRow>, String>,
     },
+    /// The files of the work folder, relative, folders with a slash at the end.
+    Files {
+        /// Which request.
+        id: EffectId,
+        /// The files.
+        files: Arc<[String]>,
+    },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
+    /// What an earlier run left unsent in this folder.
+    Draft(Draft),
+    /// The draft comes back from the external editor, or why it does not.
+    Edited(Result<String, String>),
+    /// A text was put onto the clipboard, or not; says what and how, for a person.
+    Copied(String),
     /// Something outside the model changed the picture, or time passed.
     Tick,
     /// Leave now: a signal, or the terminal is gone.

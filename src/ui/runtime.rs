@@ -11,11 +11,13 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
 use super::exec::{Done, Executor};
+use super::external;
 use super::model::Model;
 use super::msg::Msg;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::update::update;
+use super::view::title::title;
 use super::view::{Caches, view};
 use crate::engine::Host;
 use crate::message::SessionId;
@@ -53,6 +55,11 @@ struct App {
     clock: FrameClock,
     time: Time,
     executor: Executor,
+    // None while another program has the terminal.
+    input: Option<EventStream>,
+    signals: Signals,
+    editor: String,
+    shown_title: String,
     is_over: bool,
 }
 
@@ -93,6 +100,7 @@ pub(super) async fn run(
         ..crate::wire::SessionInfo::default()
     });
     let (done, results) = mpsc::unbounded_channel();
+    let editor = host.config().default_editor.clone();
     let executor = Executor::new(host, done);
     let mut app = App {
         model,
@@ -103,6 +111,10 @@ pub(super) async fn run(
         clock: FrameClock::default(),
         time,
         executor,
+        input: None,
+        signals: Signals::listen()?,
+        editor,
+        shown_title: String::new(),
         is_over: false,
     };
     // The person sees the screen before anything is read or opened.
@@ -121,12 +133,12 @@ pub(super) async fn run(
 
 impl App {
     async fn serve(&mut self, mut results: UnboundedReceiver<Done>) -> anyhow::Result<()> {
-        let mut signals = Signals::listen()?;
-        let mut input = EventStream::new();
         while !self.is_over {
             let now = self.time.now();
             let frame = sleep_until(self.clock.due(now), now);
             let change = sleep_until(self.model.next_change(now), now);
+            let input = self.input.get_or_insert_with(EventStream::new);
+            let signals = &mut self.signals;
             tokio::select! {
                 biased;
                 event = input.next() => match event {
@@ -182,6 +194,11 @@ impl App {
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })
             }
+            Done::Write(bytes, said) => {
+                self.screen.backend_mut().write_all(bytes.as_bytes())?;
+                Write::flush(self.screen.backend_mut())?;
+                self.take_in(Msg::Copied(said))
+            }
             Done::Highlighted(result) => {
                 self.caches.highlight.insert(result);
                 Ok(())
@@ -195,11 +212,9 @@ impl App {
             match effect {
                 Effect::Quit => self.is_over = true,
                 Effect::Suspend => self.suspend()?,
-                Effect::Redraw => self.screen.clear()?,
-                Effect::Bell => {
-                    self.screen.backend_mut().write_all(b"\x07")?;
-                    Write::flush(self.screen.backend_mut())?;
-                }
+                Effect::EditExternally(text) => self.edit(&text)?,
+                Effect::Redraw => terminal::forget(&mut self.screen)?,
+                Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
                 effect => self.executor.run(effect),
             }
         }
@@ -208,18 +223,37 @@ impl App {
 
     fn draw(&mut self) -> anyhow::Result<()> {
         let now = self.time.now();
-        let Self { model, theme, caches, screen, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, .. } = self;
         terminal::begin_frame(screen)?;
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
         if let Some(info) = info {
-            model.painted(info.position);
+            model.painted(&info);
+        }
+        let title = title(model);
+        if *shown_title != title {
+            terminal::set_title(screen, &title)?;
+            *shown_title = title;
         }
         let wanted = caches.highlight.take_wanted();
         self.executor.highlight(wanted);
         self.clock.drawn(now);
         Ok(())
+    }
+
+    /// Lets another program have the terminal until it ends. The engine goes on meanwhile.
+    fn edit(&mut self, text: &str) -> anyhow::Result<()> {
+        // The reader would take keys from the editor.
+        self.input = None;
+        drop(self.guard.take());
+        let result = external::edit(text, &self.editor);
+        self.guard = Some(Guard::take()?);
+        // An interrupt that was meant for the editor does not end this program.
+        self.signals = Signals::listen()?;
+        terminal::forget(&mut self.screen)?;
+        self.clock.want_now();
+        self.take_in(Msg::Edited(result))
     }
 
     /// Gives the terminal back, stops, and takes it again when the shell lets it go on.
@@ -228,7 +262,7 @@ impl App {
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
         self.guard = Some(Guard::take()?);
-        self.screen.clear()?;
+        terminal::forget(&mut self.screen)?;
         self.clock.want_now();
         Ok(())
     }

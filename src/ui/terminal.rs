@@ -14,7 +14,7 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 
 use super::key::{KeyCode, KeyPress};
 use super::msg::Msg;
@@ -25,6 +25,10 @@ pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 /// Wheel only: drag and double click stay the terminal's own, so that its selection works.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1003l\x1b[?1002l";
+
+/// The window's title is kept by the terminal and given back, where it can do that.
+const PUSH_TITLE: &str = "\x1b[22;0t";
+const POP_TITLE: &str = "\x1b[23;0t";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -48,6 +52,7 @@ impl Guard {
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
         out.write_all(MOUSE_ON.as_bytes())?;
+        out.write_all(PUSH_TITLE.as_bytes())?;
         out.flush()?;
         Ok(guard)
     }
@@ -79,6 +84,7 @@ pub(super) fn restore() {
         cursor::Show,
     );
     let _ = out.write_all(MOUSE_OFF.as_bytes());
+    let _ = out.write_all(POP_TITLE.as_bytes());
     let _ = out.write_all(b"\x1b[0m");
     let _ = out.flush();
     let _ = disable_raw_mode();
@@ -101,6 +107,34 @@ pub(super) fn install_panic_hook() {
 /// A screen to draw on.
 pub(super) fn screen() -> io::Result<Screen> {
     Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())))
+}
+
+/// Empties the terminal and forgets what was drawn, so that the next frame draws every cell.
+///
+/// Ratatui's own `clear` asks the terminal where the cursor is. The thread that reads keys may take
+/// the answer away, and there are terminals that give none.
+pub(super) fn forget(screen: &mut Screen) -> io::Result<()> {
+    screen.backend_mut().clear_region(ClearType::All)?;
+    screen.swap_buffers();
+    Ok(())
+}
+
+/// Calls the window `title`, which must be free of control characters.
+pub(super) fn set_title(screen: &mut Screen, title: &str) -> io::Result<()> {
+    write!(screen.backend_mut(), "\x1b]2;{title}\x07")?;
+    Write::flush(screen.backend_mut())
+}
+
+/// Rings the bell, and says why where the terminal shows notifications (`OSC 9`).
+pub(super) fn notify(screen: &mut Screen, text: &str) -> io::Result<()> {
+    let shows = std::env::var("TERM_PROGRAM")
+        .is_ok_and(|name| matches!(name.as_str(), "iTerm.app" | "WezTerm" | "ghostty"));
+    let out = screen.backend_mut();
+    if shows {
+        write!(out, "\x1b]9;{text}\x07")?;
+    }
+    out.write_all(b"\x07")?;
+    Write::flush(out)
 }
 
 /// Begins a frame that the terminal shows as a whole.

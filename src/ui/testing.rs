@@ -99,7 +99,7 @@ impl Harness {
                 info = Some(view(&self.model, &self.theme, &mut self.caches, frame, self.now));
             })
             .expect("frame");
-        self.model.painted(info.expect("drawn").position);
+        self.model.painted(&info.expect("drawn"));
         terminal
     }
 

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "prompts"],
     &["log", "wire", "config"],
     &["llm", "context"],
-    &["tools", "agent"],
+    &["tools", "agent", "hooks", "skill"],
     &["soul", "session"],
     &["engine"],
     &["ui"],
@@ -25,6 +25,8 @@ const LAYERS: &[&[&str]] = &[
 const SIDEWAYS: &[(&str, &str)] = &[
     // An unknown home folder is told with advice.
     ("paths", "error"),
+    // Hooks are processes like a tool's: away from the terminal, ended as a group.
+    ("hooks", "tools"),
     // The loop keeps approvals and todos in the session's state.
     ("soul", "session"),
 ];
@@ -45,7 +47,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
     (&["minijinja"], &["src/agent/template.rs"]),
-    (&["serde_saphyr"], &["src/agent/yaml.rs"]),
+    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
 ];
 
 /// What must not be named in a place, outside its tests.

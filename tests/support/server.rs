@@ -22,6 +22,8 @@ pub enum Piece {
     Gate(&'static str),
     /// The connection breaks.
     Cut,
+    /// An HTTP status and a body instead of an answer; must be the first piece.
+    Refuse(&'static str, &'static str),
 }
 
 /// What is answered to a user message: one answer for each step of the turn.
@@ -95,8 +97,16 @@ fn serve(
     stream.set_nodelay(true)?;
     let body = read_request(&stream)?;
     let answer = answer_to(&body, scenarios);
+    let prompt_tokens = body.to_string().len() / 4;
     shared.0.lock().expect("state").requests.push(body);
     let mut out = stream;
+    if let Some(Piece::Refuse(status, body)) = answer.first() {
+        let length = body.len();
+        return write!(
+            out,
+            "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        );
+    }
     out.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
     )?;
@@ -124,11 +134,14 @@ fn serve(
                 calls += 1;
             }
             Piece::Gate(name) => pass_gate(name, shared),
-            Piece::Cut => return Ok(()),
+            Piece::Cut | Piece::Refuse(..) => return Ok(()),
         }
     }
     send(json!({}), Some(if calls > 0 { "tool_calls" } else { "stop" }))?;
-    let usage = json!({"prompt_tokens": 1200, "completion_tokens": 34, "total_tokens": 1234});
+    let total = prompt_tokens + 34;
+    let usage = json!({
+        "prompt_tokens": prompt_tokens, "completion_tokens": 34, "total_tokens": total,
+    });
     write!(out, "data: {}\n\ndata: [DONE]\n\n", json!({"choices": [], "usage": usage}))
 }
 

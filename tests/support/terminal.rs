@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::LIMIT;
 use super::world::{World, program};
@@ -88,6 +89,12 @@ impl Terminal {
         self.wait_for(&format!("{text:?} to go"), |screen| !shows(screen, text));
     }
 
+    /// The first `columns` of each row, blanks at the end cut off.
+    pub fn rows(&self, columns: u16) -> Vec<String> {
+        let seen = self.seen.0.lock().expect("seen");
+        seen.parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect()
+    }
+
     /// The screen's text, a line a row.
     pub fn text(&self) -> String {
         picture(self.seen.0.lock().expect("seen").parser.screen())
@@ -113,10 +120,24 @@ impl Terminal {
     }
 
     /// Sends a signal to the program.
-    pub fn signal(&self, signal: rustix::process::Signal) {
-        let id = self.child.process_id().expect("a process id");
-        let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
-        rustix::process::kill_process(id, signal).expect("sent");
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("sent");
+    }
+
+    /// Waits until the program has stopped itself.
+    pub fn wait_until_stopped(&self) {
+        let deadline = Instant::now() + LIMIT;
+        let options = WaitOptions::UNTRACED | WaitOptions::NOHANG;
+        while !matches!(waitpid(Some(self.pid()), options), Ok(Some((_, state))) if state.stopped())
+        {
+            assert!(Instant::now() < deadline, "it does not stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn pid(&self) -> Pid {
+        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok());
+        id.and_then(Pid::from_raw).expect("a process id")
     }
 
     /// Is the terminal as a shell needs it: main screen, cursor shown, no mouse or paste modes?

@@ -1,5 +1,6 @@
 //! The page about configuration says what is so.
 
+use super::resolve::resolved;
 use super::*;
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::resolve::{resolve, resolved};
 use super::*;
 
 const CLAUDE: &str = r#"

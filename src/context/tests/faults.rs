@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use super::super::disk::{Deed, plan, plan::Fault};
 use super::super::{ContextError, OpenReport, rotation};
 use super::*;
 use crate::message::{CheckpointId, Generation, ToolReturn};
+
+const ENOSPC: i32 = 28;
 
 fn result(id: &str) -> Message {
     Message::tool_result(id, &ToolReturn::ok("some output\n", "done"))
@@ -64,9 +67,10 @@ fn a_failed_write_changes_neither_memory_nor_file() {
     let folder = tempfile::tempdir().expect("folder");
     let (mut context, _) = session(folder.path());
     let (file, size) = (text(folder.path()), context.size());
-    for after in [0, 1, 40, 10_000] {
-        context.file.faults.write_after = Some(after);
-        let error = context.append(&[Message::user("lost")]).expect_err("full disk").to_string();
+    for written in [0, 1, 40, 10_000] {
+        let full = move |_, deed| (deed == Deed::Write).then_some(Fault { errno: ENOSPC, written });
+        let (result, _) = plan::during(full, || context.append(&[Message::user("lost")]));
+        let error = result.expect_err("full disk").to_string();
         assert!(error.contains("append to") && error.contains("context.jsonl"), "{error}");
         assert_eq!((text(folder.path()), context.size()), (file.clone(), size));
     }
@@ -78,12 +82,15 @@ fn a_failed_write_changes_neither_memory_nor_file() {
 fn half_a_record_that_could_not_be_cut_off_is_cut_off_before_the_next() {
     let folder = tempfile::tempdir().expect("folder");
     let (mut context, _) = session(folder.path());
-    context.file.faults.write_after = Some(7);
-    context.file.faults.no_cut = true;
-    context.append(&[Message::user("lost")]).expect_err("full disk");
-    context.append(&[Message::user("lost")]).expect_err("still");
-    context.revert_to(CheckpointId(0)).expect_err("still");
-    context.file.faults.no_cut = false;
+    let broken = |_, deed| match deed {
+        Deed::Write | Deed::Cut => Some(Fault { errno: ENOSPC, written: 7 }),
+        _ => None,
+    };
+    let ((), _) = plan::during(broken, || {
+        context.append(&[Message::user("lost")]).expect_err("full disk");
+        context.append(&[Message::user("lost")]).expect_err("still");
+        context.revert_to(CheckpointId(0)).expect_err("still");
+    });
     let mut expected = context.history().to_vec();
     context.append(&[Message::user("kept")]).expect("room again");
     expected.push(Message::user("kept"));

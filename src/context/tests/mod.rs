@@ -1,7 +1,10 @@
 //! Tests of the context as a whole: against a simple model, with faults and kills, on old files.
 
+mod deeds;
 mod faults;
 mod fixtures;
+mod generations;
+mod lives;
 mod model;
 
 use std::path::Path;

@@ -20,13 +20,13 @@ async fn compact_replaces_the_older_part() {
     assert_eq!(
         world.prompt("/compact the plan").await,
         [
-            "Status 33 of 1000",
+            "Status 29 of 1000",
             "TurnBegin /compact the plan",
             "CompactionBegin",
             "Compacted 0 -> 1: 6 -> 3 messages",
             "Checkpoint 1.0 before user (0 messages)",
             "CompactionEnd",
-            "Status 27 of 1000",
+            "Status 26 of 1000",
             "text The context has been compacted.",
             "TurnEnd",
             "Done Finished",

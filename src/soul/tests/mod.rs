@@ -7,6 +7,10 @@ mod approvals;
 mod cancel;
 mod compaction;
 mod files;
+mod flows;
+mod hooks;
+mod plan;
+mod questions;
 mod retry;
 mod slash;
 mod travel;
@@ -22,8 +26,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
-use super::{Model, Setup, Soul};
-use crate::config::{Capability, LoopControl};
+use super::{Model, Modes, Setup, Soul};
+use crate::config::{Capability, HookConfig, LoopControl};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
 use crate::message::{
@@ -31,6 +35,7 @@ use crate::message::{
     ToolReturn, UserInput,
 };
 use crate::session::SessionState;
+use crate::skill::Skills;
 use crate::tools::{Approval, ApprovalAsk, LiveOutput, Tool, ToolContext, Toolset};
 use crate::wire::channel::CommandSender;
 use crate::wire::record::Recorder;
@@ -219,6 +224,8 @@ struct Stage {
     has_model: bool,
     capabilities: Vec<Capability>,
     history: Vec<Message>,
+    hooks: Vec<HookConfig>,
+    skills: Skills,
 }
 
 impl Default for Stage {
@@ -231,6 +238,8 @@ impl Default for Stage {
             has_model: true,
             capabilities: Vec::new(),
             history: Vec::new(),
+            hooks: Vec::new(),
+            skills: Skills::default(),
         }
     }
 }
@@ -279,6 +288,11 @@ impl Stage {
             limits: self.limits,
             hub,
             state: self.state,
+            modes: Modes {
+                hooks: self.hooks,
+                skills: Arc::new(self.skills),
+                plans: folder.path().join("plans"),
+            },
             info,
         });
         let (commands, inbox) = CommandSender::channel();
@@ -383,6 +397,11 @@ fn line(message: &DoorMessage) -> String {
         DoorMessage::Request(Request::ApprovalRequest(request)) => {
             format!("Approve? {} {}", request.tool_call_id, request.action)
         }
+        DoorMessage::Request(Request::QuestionRequest(request)) => format!(
+            "Question {}: {}",
+            request.tool_call_id.as_deref().unwrap_or_default(),
+            request.questions[0].question
+        ),
         DoorMessage::Request(other) => format!("Request {other:?}"),
         DoorMessage::PromptDone(outcome) => format!("Done {outcome:?}"),
         DoorMessage::Refused(reason) => format!("Refused {reason}"),
@@ -399,6 +418,9 @@ fn event_line(event: &Event) -> String {
             "StepRetry {}: {} of {} ({} {:?})",
             retry.n, retry.next_attempt, retry.max_attempts, retry.error_type, retry.status_code
         ),
+        Event::StatusUpdate(status) if status.context_tokens.is_none() => {
+            format!("Plan mode {:?}", status.plan_mode)
+        }
         Event::StatusUpdate(status) => format!(
             "Status {} of {}",
             status.context_tokens.unwrap_or_default(),

@@ -34,10 +34,49 @@ pub struct Cell {
     pub finished: bool,
     /// Does the model still have it?
     pub fate: Fate,
+    /// Did the person unfold or fold it? Otherwise the settings decide.
+    pub open: Option<bool>,
+    /// Does it share a row with its neighbours?
+    pub group: Group,
     /// Seconds since 1970 when it began.
     pub began: f64,
     /// What it is.
     pub kind: CellKind,
+}
+
+/// Reads and searches in a row share one row of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Group {
+    /// It stands alone.
+    #[default]
+    Alone,
+    /// It draws the row of so many cells, itself included.
+    Leader {
+        /// How many.
+        count: usize,
+    },
+    /// It is part of another cell's row.
+    Member {
+        /// The cell that draws the row.
+        leader: CellId,
+    },
+}
+
+impl Cell {
+    /// May it share a row with its neighbours?
+    #[must_use]
+    pub fn joins_group(&self) -> bool {
+        match &self.kind {
+            CellKind::Tool(tool) => {
+                matches!(tool.state, ToolState::Streaming | ToolState::Running | ToolState::Done)
+                    && matches!(
+                        tool.name.as_str(),
+                        "ReadFile" | "Grep" | "Glob" | "LS" | "ReadMediaFile"
+                    )
+            }
+            _ => false,
+        }
+    }
 }
 
 /// How loud a notice is.

@@ -2,7 +2,32 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::editor::Editor;
+use super::paste::Pastes;
+
+/// What would be lost if the program ended now.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Draft {
+    /// What is being written.
+    #[serde(default)]
+    pub text: String,
+    /// What waits for the running turn to end.
+    #[serde(default)]
+    pub queue: Vec<String>,
+}
+
+impl Draft {
+    /// Is there nothing to lose?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.queue.is_empty()
+    }
+}
+
+/// A draft is written to disk when nothing was typed for this many seconds.
+const SAVE_AFTER: f64 = 0.4;
 
 /// The composer.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +41,10 @@ pub struct Composer {
     recalled: Option<(usize, String)>,
     /// Index into the offered completions.
     pub completion: usize,
+    pastes: Pastes,
+    // When something may have changed that is not on disk, and what is.
+    touched: Option<f64>,
+    saved: Draft,
 }
 
 impl Composer {
@@ -25,15 +54,81 @@ impl Composer {
         self.recalled = None;
     }
 
+    /// What was sent before, oldest first.
+    #[must_use]
+    pub fn history(&self) -> &[String] {
+        &self.history
+    }
+
     /// Takes the draft out to be sent; says what to add to the history.
     pub fn take(&mut self) -> String {
         self.recalled = None;
         self.completion = 0;
-        let text = self.editor.take();
+        let text = self.text();
+        self.editor.take();
+        self.pastes.clear();
         if !text.trim().is_empty() && self.history.last() != Some(&text) {
             self.history.push(text.clone());
         }
         text
+    }
+
+    /// What is being written, folded pastes as what they are.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let text = self.editor.text();
+        if self.pastes.is_empty() { text } else { self.pastes.expand(&text) }
+    }
+
+    /// Writes pasted text at the cursor, a long one as a mark.
+    pub fn paste(&mut self, text: &str) {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        match self.pastes.fold(&text) {
+            Some(mark) => self.editor.insert(&mark),
+            None => self.editor.insert(&text),
+        }
+        self.keep_marks_whole();
+    }
+
+    /// Keeps each mark one thing to the cursor and to Backspace.
+    pub fn keep_marks_whole(&mut self) {
+        if !self.pastes.is_empty() {
+            self.editor.set_atoms(self.pastes.marks());
+        }
+    }
+
+    /// Something may have changed that is not on disk.
+    pub fn touch(&mut self, now: f64) {
+        self.touched.get_or_insert(now);
+    }
+
+    /// When the draft is to be written to disk; none while it is there.
+    #[must_use]
+    pub fn save_due(&self) -> Option<f64> {
+        self.touched.map(|at| at + SAVE_AFTER)
+    }
+
+    /// What is to be written to disk; none when that is there already.
+    pub fn take_unsaved(&mut self) -> Option<Draft> {
+        self.touched = None;
+        let draft = Draft { text: self.text(), queue: self.queue.iter().cloned().collect() };
+        (draft != self.saved).then(|| {
+            self.saved = draft.clone();
+            draft
+        })
+    }
+
+    /// Takes in what an earlier run left unsent; says whether there was something. What was queued
+    /// comes back as text: nobody asked for it again.
+    pub fn restore(&mut self, draft: Draft) -> bool {
+        if draft.is_empty() || !self.editor.is_empty() {
+            return false;
+        }
+        self.saved = draft.clone();
+        let parts: Vec<_> = draft.queue.into_iter().chain([draft.text]).collect();
+        self.paste(parts.join("\n").trim_end_matches('\n'));
+        self.touch(0.0);
+        true
     }
 
     /// Shows an earlier prompt; says whether there was one.

@@ -2,7 +2,10 @@
 
 use std::cell::RefCell;
 
-use tui_textarea::{CursorMove, CursorRenderMode, Input, Key, TextArea, WrapMode};
+use tui_textarea::{
+    AtomicDeleteDirection, AtomicRange, CursorMove, CursorRenderMode, Input, Key, TextArea,
+    WrapMode,
+};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ui::key::{KeyCode, KeyPress};
@@ -56,6 +59,23 @@ impl Editor {
         }
     }
 
+    /// What stands before the cursor in its line.
+    #[must_use]
+    pub fn before_cursor(&self) -> String {
+        let area = self.area.borrow();
+        let (row, column) = area.cursor();
+        area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default()
+    }
+
+    /// Writes `text` in place of the `count` characters before the cursor.
+    pub fn replace_before_cursor(&mut self, count: usize, text: &str) {
+        let area = self.area.get_mut();
+        for _ in 0..count {
+            area.delete_char();
+        }
+        area.insert_str(text);
+    }
+
     /// Is there no text?
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -78,6 +98,24 @@ impl Editor {
     /// A new line at the cursor.
     pub fn newline(&mut self) {
         self.area.get_mut().insert_newline();
+    }
+
+    /// Each place where one of `marks` stands becomes one thing to the cursor and to deleting.
+    pub fn set_atoms<'a>(&mut self, marks: impl Iterator<Item = &'a str>) {
+        let area = self.area.get_mut();
+        let mut ranges = Vec::new();
+        for mark in marks {
+            for (row, line) in area.lines().iter().enumerate() {
+                for (at, found) in line.match_indices(mark) {
+                    let start_col = line[..at].chars().count();
+                    let end_col = start_col + found.chars().count();
+                    ranges.push(AtomicRange { row, start_col, end_col });
+                }
+            }
+        }
+        ranges.sort_by_key(|range| (range.row, range.start_col));
+        // A refused range only means that the mark is edited letter by letter.
+        let _ = area.try_set_atomic_ranges(ranges);
     }
 
     /// Does what `key` does in a text box; says whether it does anything.
@@ -140,6 +178,10 @@ fn delete_grapheme(area: &mut TextArea<'static>) -> bool {
     let before: String =
         area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
     match before.graphemes(true).next_back() {
+        // A mark goes as a whole.
+        Some(_) if area.atomic_range_at_cursor(AtomicDeleteDirection::Backward).is_some() => {
+            area.delete_char()
+        }
         Some(grapheme) => {
             let points = grapheme.chars().count();
             (0..points).fold(false, |changed, _| area.delete_char() || changed)

@@ -4,7 +4,12 @@ pub mod approval;
 pub mod cell;
 pub mod composer;
 pub mod editor;
+pub mod heights;
+pub mod mention;
 pub mod overlay;
+pub mod paste;
+pub mod picker;
+pub mod search;
 pub mod sessions;
 pub mod status;
 pub mod timeline;
@@ -13,11 +18,14 @@ pub mod transcript;
 use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
 use approval::Approvals;
+use cell::Cell;
 use composer::Composer;
+use mention::Mention;
 use overlay::Overlay;
+use search::Search;
 use status::Status;
 use timeline::Timeline;
-use transcript::{Position, Transcript};
+use transcript::{FrameInfo, Position, Seen, Transcript};
 
 /// What has the keys when no overlay has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +35,8 @@ pub enum Focus {
     Composer,
     /// The timeline pane.
     Timeline,
+    /// The transcript.
+    Transcript,
 }
 
 /// Columns from which the panes stand beside the transcript.
@@ -64,6 +74,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Files offered while `@` is typed.
+    pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
     /// Checkpoints.
@@ -78,6 +90,8 @@ pub struct Model {
     pub keymap: Keymap,
     /// Is all of long tool output shown?
     pub shows_details: bool,
+    /// What is looked for.
+    pub search: Search,
     /// Is thinking shown while it streams?
     pub shows_thinking: bool,
     /// The first prompt, until a session is open to send it to.
@@ -105,6 +119,7 @@ impl Model {
             screen: Screen { width, height, is_focused: true, wants_sidebar: true },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            mention: Mention::default(),
             approvals: Approvals::default(),
             timeline: Timeline::default(),
             status: Status::default(),
@@ -112,6 +127,7 @@ impl Model {
             focus: Focus::default(),
             keymap: Keymap::default(),
             shows_details: false,
+            search: Search::default(),
             shows_thinking: true,
             first_prompt: None,
             awaits_turn: false,
@@ -138,24 +154,54 @@ impl Model {
     /// Where keys go at `now`.
     #[must_use]
     pub fn context(&self, now: f64) -> Context {
+        if self.search.typing.is_some() {
+            return Context::Search;
+        }
         match self.overlays.last() {
+            Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
             None if self.focus == Focus::Timeline => Context::Timeline,
+            None if self.focus == Focus::Transcript => Context::Transcript,
             None => Context::Composer,
         }
     }
 
+    /// Is all of this cell shown?
+    #[must_use]
+    pub fn is_open(&self, cell: &Cell) -> bool {
+        cell.open.unwrap_or(self.shows_details)
+    }
+
     /// Takes in what was drawn: drawing alone knows how high cells are.
-    pub fn painted(&mut self, position: Position) {
-        self.transcript.pending.clear();
-        if self.transcript.position == Position::Follow && position != Position::Follow {
-            self.transcript.seen = self.transcript.cells().len();
+    pub fn painted(&mut self, frame: &FrameInfo) {
+        let transcript = &mut self.transcript;
+        transcript.pending.clear();
+        if transcript.position == Position::Follow && frame.position != Position::Follow {
+            let cells = transcript.cells().len();
+            let last = frame.measured.iter().rev().find(|(index, _)| index + 1 == cells);
+            transcript.seen = Seen { cells, lines: last.map_or(0, |(_, lines)| *lines) };
         }
-        self.transcript.position = position;
+        transcript.position = frame.position;
+        transcript.measured(frame);
+        if let Some(visible) = frame.visible {
+            transcript.visible = Some(visible);
+            if std::mem::take(&mut transcript.drags_selection)
+                && let Some(selected) = transcript.selected
+            {
+                transcript.selected = Some(selected.clamp(visible.first, visible.last));
+            }
+        }
+        if let (Some(top), Some(Overlay::Pager(pager))) =
+            (frame.pager_top, self.overlays.last_mut())
+        {
+            pager.top = top;
+            pager.pending.clear();
+        }
     }
 
     /// When something changes by itself next, seconds since 1970; none when nothing does.
@@ -167,7 +213,10 @@ impl Model {
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave].into_iter().flatten().reduce(f64::min)
+        [spinner, toast, panel, leave, self.composer.save_due()]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
     }
 }
 

@@ -1,7 +1,10 @@
 //! What lies over the screen, one on top of the other. The topmost gets the keys.
 
+use super::cell::CellId;
 use super::editor::Editor;
+use super::picker::Picker;
 use super::sessions::SessionList;
+use super::transcript::Scroll;
 use crate::message::CheckpointRef;
 
 /// Something over the screen.
@@ -16,10 +19,39 @@ pub enum Overlay {
     Sessions(SessionList),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
+    /// A list that is searched by typing.
+    Picker(Box<Picker>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?
     Revert(RevertDialog),
+    /// One cell, all of it.
+    Pager(Pager),
+}
+
+/// One cell on the whole screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pager {
+    /// The cell.
+    pub cell: CellId,
+    /// First visible line.
+    pub top: usize,
+    /// Moves not yet drawn: only drawing knows how long it is.
+    pub pending: Vec<PagerMove>,
+}
+
+/// A move in the pager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PagerMove {
+    /// A scroll.
+    Scroll(Scroll),
+    /// To the next line that matches the search.
+    Match {
+        /// Downwards?
+        forward: bool,
+        /// Is the first visible line good enough?
+        here: bool,
+    },
 }
 
 /// Go back to a checkpoint, with an optional message to the past?

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::cell::{Cell, CellId, CellKind, Fate, ToolCell, ToolState};
+use super::cell::{Cell, CellId, CellKind, Fate, Group, ToolCell, ToolState};
+use super::heights::Heights;
 
 /// Where the window onto the transcript stands. Anchored to content, so that nothing that is
 /// appended, resized or folded elsewhere moves it.
@@ -31,8 +32,56 @@ pub enum Scroll {
     Top,
     /// To the end.
     Bottom,
+    /// By half windows; negative is up.
+    HalfPages(i32),
     /// So that this cell is at the top of the window.
     To(CellId),
+    /// As little as needed to show this cell.
+    Reveal(CellId),
+    /// To the place in this cell where the search matches for the `nth` time, from 0.
+    Match {
+        /// The cell.
+        cell: CellId,
+        /// Which match in it.
+        nth: usize,
+    },
+}
+
+/// What part of the transcript was drawn last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Visible {
+    /// The first cell in the window.
+    pub first: CellId,
+    /// The last.
+    pub last: CellId,
+    /// Does the last one go on below the window?
+    pub last_is_cut: bool,
+    /// Does the first one begin above the window?
+    pub first_is_cut: bool,
+}
+
+/// How much there was when the window left the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Cells.
+    pub cells: usize,
+    /// Lines of the last of them.
+    pub lines: usize,
+}
+
+/// What only drawing knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FrameInfo {
+    /// Where the window onto the transcript stands, scrolls carried out.
+    pub position: Position,
+    /// What is in it.
+    pub visible: Option<Visible>,
+    /// Columns the transcript has.
+    pub width: u16,
+    /// Heights of the cells that were measured: index and lines, the gap above included.
+    pub measured: Vec<(usize, usize)>,
+    /// First line the pager shows, moves carried out.
+    pub pager_top: Option<usize>,
 }
 
 /// The transcript.
@@ -46,8 +95,18 @@ pub struct Transcript {
     pub position: Position,
     /// Scrolls not yet drawn.
     pub pending: Vec<Scroll>,
-    /// How many cells there were when the window left the end.
-    pub seen: usize,
+    /// How much there was when the window left the end.
+    pub seen: Seen,
+    /// The cell the keys act on while the transcript has the focus.
+    pub selected: Option<CellId>,
+    /// Which block of code of which cell was copied last.
+    pub copied: Option<(CellId, usize)>,
+    /// Is the selection to be taken along by the next scroll?
+    pub drags_selection: bool,
+    /// What was drawn last.
+    pub visible: Option<Visible>,
+    /// How high cells are, as far as it is known.
+    pub heights: Heights,
 }
 
 impl Transcript {
@@ -65,12 +124,103 @@ impl Transcript {
         }
         let id = CellId(self.next_id);
         self.next_id += 1;
-        self.cells.push(Cell { id, version: 0, finished, fate: Fate::Live, began, kind });
+        self.cells.push(Cell {
+            id,
+            version: 0,
+            finished,
+            fate: Fate::Live,
+            open: None,
+            group: Group::Alone,
+            began,
+            kind,
+        });
+        self.regroup(index);
         index
+    }
+
+    /// Says anew which calls around `index` share a row. Costs what the row is long.
+    fn regroup(&mut self, index: usize) {
+        let concerns = |cell: &Cell| cell.joins_group() || cell.group != Group::Alone;
+        if !self.cells.get(index).is_some_and(concerns) {
+            return;
+        }
+        let (mut from, mut to) = (index, index + 1);
+        while from > 0 && concerns(&self.cells[from - 1]) {
+            from -= 1;
+        }
+        while to < self.cells.len() && concerns(&self.cells[to]) {
+            to += 1;
+        }
+        while from < to {
+            let mut end = from + 1;
+            if self.cells[from].joins_group() {
+                let fate = self.cells[from].fate;
+                while end < to && self.cells[end].joins_group() && self.cells[end].fate == fate {
+                    end += 1;
+                }
+            }
+            let (leader, count) = (self.cells[from].id, end - from);
+            self.set_group(from, if count > 1 { Group::Leader { count } } else { Group::Alone });
+            for member in from + 1..end {
+                self.set_group(member, Group::Member { leader });
+            }
+            from = end;
+        }
+    }
+
+    fn set_group(&mut self, index: usize, group: Group) {
+        if self.cells[index].group != group {
+            self.edit_alone(index, |cell| cell.group = group);
+        }
+    }
+
+    /// Is this cell part of a row that another one draws?
+    #[must_use]
+    pub fn is_hidden(&self, index: usize) -> bool {
+        match self.cells.get(index).map(|cell| cell.group) {
+            Some(Group::Member { leader }) => {
+                self.index_of(leader).is_some_and(|leader| self.cells[leader].open != Some(true))
+            }
+            _ => false,
+        }
+    }
+
+    /// What was unfolded one by one follows the settings again.
+    pub fn forget_folds(&mut self) {
+        for index in 0..self.cells.len() {
+            if self.cells[index].open.is_some() {
+                self.edit_alone(index, |cell| cell.open = None);
+            }
+        }
+    }
+
+    /// Takes in what was measured.
+    pub(super) fn measured(&mut self, frame: &FrameInfo) {
+        self.heights.sync(&self.cells, frame.width);
+        for &(index, lines) in &frame.measured {
+            self.heights.set(index, lines);
+        }
+    }
+
+    /// The selected cell's index.
+    #[must_use]
+    pub fn selected_index(&self) -> Option<usize> {
+        self.index_of(self.selected?)
     }
 
     /// Changes a cell; the only way to.
     pub fn edit(&mut self, index: usize, change: impl FnOnce(&mut Cell)) {
+        self.edit_alone(index, change);
+        self.regroup(index);
+        // The row shows what its calls do.
+        if let Some(Group::Member { leader }) = self.cells.get(index).map(|cell| cell.group)
+            && let Some(leader) = self.index_of(leader)
+        {
+            self.edit_alone(leader, |_| {});
+        }
+    }
+
+    fn edit_alone(&mut self, index: usize, change: impl FnOnce(&mut Cell)) {
         if let Some(cell) = self.cells.get_mut(index) {
             change(cell);
             cell.version = cell.version.wrapping_add(1);
@@ -116,6 +266,10 @@ impl Transcript {
             if let CellKind::Tool(tool) = cell.kind {
                 self.calls.remove(&tool.call_id);
             }
+        }
+        self.heights.truncate(self.cells.len());
+        if let Some(last) = self.last_index() {
+            self.regroup(last);
         }
     }
 

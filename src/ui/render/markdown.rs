@@ -40,6 +40,29 @@ pub fn markdown_open(
     part(source, &Look { width, theme, hl, open: true }, &Definitions::default())
 }
 
+/// The blocks of code in `source`, as they were written.
+#[must_use]
+pub fn code_blocks(source: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open = false;
+    for event in pulldown_cmark::Parser::new(source) {
+        match event {
+            pulldown_cmark::Event::Start(pulldown_cmark::Tag::CodeBlock(_)) => {
+                blocks.push(String::new());
+                open = true;
+            }
+            pulldown_cmark::Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
+            pulldown_cmark::Event::Text(text) if open => {
+                if let Some(block) = blocks.last_mut() {
+                    block.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
 /// What drawing depends on besides the source.
 #[derive(Clone, Copy)]
 pub(super) struct Look<'a> {

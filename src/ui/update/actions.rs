@@ -3,11 +3,12 @@
 use super::super::effect::{Effect, OpenTarget};
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::Action;
-use super::super::model::overlay::Overlay;
+use super::super::model::overlay::{Overlay, PagerMove};
+use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, overlay, session, slash, timeline, toast};
+use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -36,6 +37,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             timeline::toggle(model);
             Vec::new()
         }
+        Action::Palette => {
+            picker::open_palette(model);
+            Vec::new()
+        }
         Action::Sessions => overlay::open_sessions(model),
         Action::NewSession => session::open(model, OpenTarget::New, now),
         Action::Compact => slash::send(model, "/compact", now),
@@ -54,6 +59,7 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
                 model.approvals.is_expanded = !model.approvals.is_expanded;
             } else {
                 model.shows_details = !model.shows_details;
+                model.transcript.forget_folds();
             }
             Vec::new()
         }
@@ -67,9 +73,17 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
 /// Carries out an action of the composer.
 pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
     match action {
+        // On an offered file Enter takes the file; the next one sends.
+        Action::Submit if mention::accept(model) => {}
         Action::Submit => return slash::submit(model, now),
         Action::Steer => return steer(model, now),
+        Action::SearchHistory => picker::open_history(model),
+        Action::ExternalEditor => {
+            return vec![Effect::EditExternally(model.composer.text())];
+        }
         Action::Newline => model.composer.editor.newline(),
+        Action::Complete if mention::accept(model) => {}
+        Action::Complete if model.composer.editor.is_empty() => reading::focus(model),
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),
         Action::Next => next(model),
@@ -79,7 +93,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
 }
 
 fn previous(model: &mut Model) {
-    if slash::move_completion(model, false) {
+    if slash::move_completion(model, false) || model.mention.step(false) {
         return;
     }
     if !model.composer.editor.is_at_top() {
@@ -94,7 +108,7 @@ fn previous(model: &mut Model) {
 }
 
 fn next(model: &mut Model) {
-    if slash::move_completion(model, true) {
+    if slash::move_completion(model, true) || model.mention.step(true) {
         return;
     }
     if model.composer.editor.is_at_bottom() {
@@ -130,6 +144,10 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
             *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
             Vec::new()
         }
+        Some(Overlay::Pager(pager)) => {
+            pager.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            Vec::new()
+        }
         Some(_) => Vec::new(),
         None => scroll(model, Scroll::Lines(notches * WHEEL_LINES)),
     }
@@ -137,6 +155,7 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
 
 fn scroll(model: &mut Model, by: Scroll) -> Vec<Effect> {
     model.transcript.scroll(by);
+    model.transcript.drags_selection = true;
     Vec::new()
 }
 
@@ -145,11 +164,15 @@ fn back(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.overlays.pop().is_some() {
         return Vec::new();
     }
+    if model.focus == Focus::Transcript && !model.search.pattern.is_empty() {
+        model.search = Search::default();
+        return Vec::new();
+    }
     if model.focus != Focus::Composer {
         model.focus = Focus::Composer;
         return Vec::new();
     }
-    if slash::dismiss(model) {
+    if slash::dismiss(model) || model.mention.dismiss() {
         return Vec::new();
     }
     cancel(model, now).unwrap_or_default()

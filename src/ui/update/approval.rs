@@ -21,7 +21,11 @@ pub(super) fn requested(model: &mut Model, request: Request, now: f64) -> Vec<Ef
                 .transcript
                 .edit_tool(&request.tool_call_id, |tool| tool.state = ToolState::Waiting);
             model.approvals.push(request, now);
-            if model.screen.is_focused { Vec::new() } else { vec![Effect::Bell] }
+            if model.screen.is_focused {
+                Vec::new()
+            } else {
+                vec![Effect::Notify("An approval is asked for")]
+            }
         }
         // This screen offers no tools and no hooks and shows no questions yet: the engine is told so
         // rather than left waiting.

@@ -5,7 +5,7 @@ use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::{actions, approval, overlay, slash, timeline};
+use super::{actions, approval, overlay, picker, reading, search, slash, timeline, toast};
 
 /// A key was pressed.
 pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
@@ -15,24 +15,23 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     match context {
         Context::Composer => return composer(model, key, now),
+        Context::Search => return search::key(model, key, now),
         Context::Sessions if key.is_text() || key.code == KeyCode::Backspace => {
             return overlay::filter(model, key);
         }
+        Context::Picker if picker::is_filter_key(key) => return picker::filter(model, key),
         Context::Dialog => return dialog(model, key, now),
         _ => {}
     }
     match model.keymap.lookup(context, key) {
         Some(action) => act(model, context, action, now),
-        // Whoever types meant the composer.
-        None if key.is_text() && context == Context::Timeline => {
-            if overlay::is_timeline(model) {
-                Vec::new()
-            } else {
-                model.focus = super::super::model::Focus::Composer;
-                composer(model, key, now)
+        None => {
+            if key.is_text() {
+                let text = format!("{key} does nothing here; Esc goes back to the composer");
+                toast(model, text, now);
             }
+            Vec::new()
         }
-        None => Vec::new(),
     }
 }
 
@@ -42,7 +41,10 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => overlay::act_in_sessions(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
-        Context::Dialog | Context::Composer | Context::Global => None,
+        Context::Picker => picker::act(model, action, now),
+        Context::Transcript => reading::act(model, action, now),
+        Context::Pager => reading::act_in_pager(model, action, now),
+        Context::Dialog | Context::Composer | Context::Search | Context::Global => None,
     };
     handled.unwrap_or_else(|| actions::global(model, action, now))
 }
@@ -65,6 +67,7 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if model.composer.editor.key(key) {
         model.composer.completion = 0;
+        model.composer.keep_marks_whole();
     }
     model.leave_armed = None;
     Vec::new()
@@ -92,15 +95,23 @@ fn dialog(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
 
 /// Text was pasted.
 pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
+    if let Some(typing) = &mut model.search.typing {
+        typing.insert(&text.replace('\n', " "));
+        return Vec::new();
+    }
     model.approvals.typed(now);
     match model.overlays.last_mut() {
         Some(Overlay::Sessions(list)) => list.filter.insert(&text.replace('\n', " ")),
+        Some(Overlay::Picker(picker)) => {
+            picker.filter.insert(&text.replace('\n', " "));
+            picker.search();
+        }
         Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
         Some(_) => {}
         None => match &mut model.approvals.feedback {
             Some(feedback) => feedback.insert(text),
             None => {
-                model.composer.editor.insert(text);
+                model.composer.paste(text);
                 model.composer.completion = 0;
             }
         },

@@ -3,8 +3,13 @@
 
 mod actions;
 mod approval;
+mod copy;
 mod keys;
+mod mention;
 mod overlay;
+mod picker;
+mod reading;
+mod search;
 mod session;
 mod slash;
 #[cfg(test)]
@@ -15,6 +20,7 @@ mod wire;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
+use super::model::editor::Editor;
 use super::model::status::{Activity, Toast};
 use super::model::{LEAVE_SECONDS, Model};
 use super::msg::Msg;
@@ -22,6 +28,24 @@ use crate::wire::DoorMessage;
 
 /// Takes `msg` in at `now`, in seconds since 1970.
 pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
+    let may_change_draft = matches!(
+        msg,
+        Msg::Key(_) | Msg::Paste(_) | Msg::Edited(_) | Msg::Door(DoorMessage::PromptDone(_))
+    );
+    let mut effects = take_in(model, msg, now);
+    if may_change_draft {
+        model.composer.touch(now);
+        effects.extend(mention::refresh(model, now));
+    }
+    if effects.contains(&Effect::Quit)
+        && let Some(draft) = model.composer.take_unsaved()
+    {
+        effects.insert(0, Effect::SaveDraft(draft));
+    }
+    effects
+}
+
+fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => keys::press(model, key.normalised(), now),
         Msg::Paste(text) => keys::paste(model, &text, now),
@@ -38,14 +62,35 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::DoorClosed => session::gone(model, now),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Files { id, files } => {
+            model.mention.set_files(id, files, now);
+            Vec::new()
+        }
         Msg::History(history) => {
             model.composer.set_history(history);
             Vec::new()
         }
-        Msg::Tick => {
-            tick(model, now);
+        Msg::Draft(draft) => {
+            if model.composer.restore(draft) {
+                toast(model, "What you had not sent is back", now);
+            }
             Vec::new()
         }
+        Msg::Copied(said) => {
+            toast(model, said, now);
+            Vec::new()
+        }
+        Msg::Edited(result) => {
+            match result {
+                Ok(text) => {
+                    model.composer.take();
+                    model.composer.editor = Editor::with_text(text.trim_end_matches('\n'));
+                }
+                Err(reason) => toast(model, reason, now),
+            }
+            Vec::new()
+        }
+        Msg::Tick => tick(model, now),
         Msg::Terminate => vec![Effect::Quit],
     }
 }
@@ -73,13 +118,16 @@ fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
     }
 }
 
-fn tick(model: &mut Model, now: f64) {
+fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.status.toast.as_ref().is_some_and(|toast| now >= toast.until) {
         model.status.toast = None;
     }
     if model.leave_armed.is_some_and(|armed| now >= armed + LEAVE_SECONDS) {
         model.leave_armed = None;
     }
+    let is_due = model.composer.save_due().is_some_and(|due| now >= due);
+    let unsaved = is_due.then(|| model.composer.take_unsaved()).flatten();
+    unsaved.map(Effect::SaveDraft).into_iter().collect()
 }
 
 /// Says something that goes away by itself.

@@ -143,7 +143,7 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
     }
     let mut effects = if was_cancelling { Vec::new() } else { next_queued(model, now) };
     if !model.screen.is_focused && now - since > BELL_AFTER_SECONDS {
-        effects.push(Effect::Bell);
+        effects.push(Effect::Notify("The turn has ended"));
     }
     effects
 }

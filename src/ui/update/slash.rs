@@ -129,7 +129,7 @@ pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
         return Vec::new();
     }
     if !can_send(model) {
-        toast(model, "No session is open; Ctrl-G lists them, Ctrl-N begins one", now);
+        toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
         return Vec::new();
     }
     let text = model.composer.take();
@@ -154,7 +154,7 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
     }
     if !is_idle(model) {
         if model.status.activity == Activity::Gone {
-            toast(model, "No session is open; Ctrl-G lists them, Ctrl-N begins one", now);
+            toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
         } else {
             model.composer.queue.push_back(text.to_owned());
         }

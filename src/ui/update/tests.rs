@@ -1,5 +1,7 @@
 //! Messages in, model and effects out. No terminal, no engine, no clock.
 
+mod composing;
+
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
 use crate::ui::effect::{Effect, OpenTarget};
 use crate::ui::model::cell::{CellKind, Fate, Mark, ToolState};
@@ -405,7 +407,7 @@ fn a_session_is_found_by_typing_and_opened() {
 #[test]
 fn an_answer_to_a_request_nobody_waits_for_is_dropped() {
     let mut h = Harness::new(80, 24);
-    h.keys("<ctrl-n>");
+    h.keys("<f5>");
     let Some(Effect::Open { id: first, .. }) = h.take_effects().pop() else { panic!("not opened") };
     h.model.opening = Some(crate::ui::effect::EffectId(99));
     h.send(Msg::Opened { id: first, result: Err("late".into()) });
@@ -440,7 +442,7 @@ fn an_idle_screen_wants_no_wake_up() {
     assert_eq!(h.model.next_change(h.now), None);
     h.keys("hi<enter>");
     assert!(h.model.next_change(h.now).is_some());
-    h.begin_turn("hi").end_turn();
+    h.begin_turn("hi").end_turn().wait(1.0);
     assert_eq!(h.model.next_change(h.now), None);
 }
 
@@ -453,4 +455,12 @@ fn a_refused_prompt_leaves_the_screen_ready_for_the_next() {
     assert!(h.picture().contains("Not now."));
     h.begin_turn("x").send(Msg::Door(DoorMessage::Refused("Revert later.".into())));
     assert!(h.model.status.activity.is_running(), "something else was refused");
+}
+
+#[test]
+fn a_key_that_does_nothing_says_so_and_loses_nothing() {
+    let mut h = Harness::new(120, 40);
+    h.begin_turn("q").checkpoint(0, None, 0).step(1).end_turn().keys("draft<ctrl-t>x");
+    assert!(h.picture().contains("x does nothing here"));
+    assert_eq!(h.model.composer.editor.text(), "draft");
 }

@@ -187,6 +187,9 @@ fn subject(
         }
     }
     if !diffs.is_empty() {
+        for line in sanitize(&request.description).lines() {
+            lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
+        }
         lines.extend(diff(&diffs, inner, theme, highlight).into_iter().map(|mut line| {
             line.spans.insert(0, Span::raw("  "));
             line

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::super::model::Model;
-use super::super::model::cell::{Cell, CellKind, Fate, Level};
+use super::super::model::cell::{Cell, CellKind, Fate, Group, Level, ToolCell};
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
 use super::super::render::wrap::wrap;
@@ -36,7 +36,24 @@ pub(super) fn lines(
         CellKind::Thinking { text, seconds } => {
             thinking(model, cell, text, *seconds, theme, prose, now)
         }
-        CellKind::Tool(call) => tool::lines(model, call, theme, highlight, width, now),
+        CellKind::Tool(call) => match cell.group {
+            Group::Leader { count } if cell.open != Some(true) => {
+                let from = model.transcript.index_of(cell.id).unwrap_or_default();
+                let row = model.transcript.cells().iter().skip(from).take(count);
+                let calls: Vec<&ToolCell> = row
+                    .filter_map(|cell| match &cell.kind {
+                        CellKind::Tool(tool) => Some(tool.as_ref()),
+                        _ => None,
+                    })
+                    .collect();
+                tool::group_row(&calls, theme, width, now)
+            }
+            // What shares a row is opened to see its calls; one of them opens by itself.
+            Group::Leader { .. } => {
+                tool::lines(model.shows_details, call, theme, highlight, width, now)
+            }
+            _ => tool::lines(model.is_open(cell), call, theme, highlight, width, now),
+        },
         CellKind::Notice { level, text } => notice(*level, text, theme, prose),
         CellKind::Plan { text } => {
             let mut lines = vec![Line::styled("Plan", theme.title)];
@@ -95,17 +112,18 @@ fn thinking(
         theme.muted,
     )])];
     let is_open = seconds.is_none() && model.shows_thinking;
-    if is_open || model.shows_details {
+    let details = model.is_open(cell);
+    if is_open || details {
         let indent = Span::raw("  ");
         // The tail is all that can be seen of it, so the tail is all that is wrapped.
-        let tail = if model.shows_details { text } else { last_chars(text, 2000) };
+        let tail = if details { text } else { last_chars(text, 2000) };
         let mut body = Vec::new();
         for line in sanitize(tail.trim()).lines() {
             let line = Line::styled(line.to_owned(), theme.thinking);
             let indent = std::slice::from_ref(&indent);
             body.extend(wrap(&line, width, indent, indent));
         }
-        if !model.shows_details {
+        if !details {
             body.drain(..body.len().saturating_sub(THINKING_TAIL));
         }
         lines.extend(body);

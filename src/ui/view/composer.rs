@@ -84,29 +84,41 @@ fn draw_rule(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws the slash commands that what is typed may become, over the end of the transcript.
+/// Draws what may be completed, over the end of the transcript: slash commands or files.
 pub(super) fn draw_completions(model: &Model, theme: &Theme, chat: Rect, buffer: &mut Buffer) {
-    let found = completions(model);
-    if found.is_empty() || !model.overlays.is_empty() || chat.height == 0 {
+    if !model.overlays.is_empty() {
         return;
     }
-    let height = u16::try_from(found.len()).unwrap_or(u16::MAX).min(chat.height).min(8);
+    let commands = completions(model);
+    if !commands.is_empty() {
+        let marked = model.composer.completion.min(commands.len() - 1);
+        let widest = commands.iter().map(|(name, _)| text_width(name)).max().unwrap_or(0);
+        let rows = commands.iter().map(|(name, description)| {
+            let pad = " ".repeat(widest - text_width(name));
+            format!(" /{}{pad}  {}", sanitize(name), sanitize(description))
+        });
+        draw_offers(&rows.collect::<Vec<_>>(), marked, theme, chat, buffer);
+    } else if !model.mention.shown.is_empty() {
+        let rows = model.mention.shown.iter().map(|file| format!(" @{}", sanitize(file)));
+        draw_offers(&rows.collect::<Vec<_>>(), model.mention.marked, theme, chat, buffer);
+    }
+}
+
+fn draw_offers(offers: &[String], marked: usize, theme: &Theme, chat: Rect, buffer: &mut Buffer) {
+    let height = u16::try_from(offers.len()).unwrap_or(u16::MAX).min(chat.height).min(8);
+    if height == 0 {
+        return;
+    }
     let area = Rect { y: chat.bottom() - height, height, ..chat };
     Clear.render(area, buffer);
     buffer.set_style(area, theme.overlay);
-    let marked = model.composer.completion.min(found.len() - 1);
     let rows = usize::from(height);
     let first = marked.saturating_sub(rows - 1);
-    let name_width = found.iter().map(|(name, _)| text_width(name)).max().unwrap_or(0);
-    for (row, (index, (name, description))) in
-        found.iter().enumerate().skip(first).take(rows).enumerate()
-    {
+    for (row, (index, offer)) in offers.iter().enumerate().skip(first).take(rows).enumerate() {
         let y = area.y + u16::try_from(row).unwrap_or_default();
-        let pad = name_width - text_width(name);
-        let line = format!(" /{}{}  {}", sanitize(name), " ".repeat(pad), sanitize(description));
         let style = if index == marked { theme.selection } else { theme.text };
         let row = Rect { y, height: 1, ..area };
         buffer.set_style(row, style);
-        put(buffer, (row.x, y), area.width, truncate(&line, usize::from(area.width)), style);
+        put(buffer, (row.x, y), area.width, truncate(offer, usize::from(area.width)), style);
     }
 }

@@ -34,7 +34,7 @@ fn lines(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
         for binding in model.keymap.of(context) {
             let keys: Vec<_> = binding.keys.iter().map(ToString::to_string).collect();
             lines.push(Line::from(vec![
-                Span::styled(format!("  {:<34}", keys.join("  ")), theme.key),
+                Span::styled(format!("  {:<33}", keys.join("  ")), theme.key),
                 Span::styled(binding.label, theme.text),
             ]));
         }
@@ -43,7 +43,7 @@ fn lines(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     lines.push(Line::styled("Commands", theme.heading));
     for (name, description) in commands(model, "") {
         lines.push(Line::from(vec![
-            Span::styled(format!("  /{:<33}", sanitize(&name)), theme.key),
+            Span::styled(format!("  /{:<32}", sanitize(&name)), theme.key),
             Span::styled(sanitize(&description).into_owned(), theme.text),
         ]));
     }

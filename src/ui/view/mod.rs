@@ -9,14 +9,19 @@ mod dialog;
 mod help;
 mod layout;
 mod mark;
+mod pager;
 mod panel;
+mod picker;
 mod put;
+mod scrollbar;
+mod search;
 mod sessions;
 mod sidebar;
 mod statusline;
 #[cfg(test)]
 mod tests;
 mod timeline;
+pub mod title;
 mod tool;
 mod welcome;
 
@@ -29,7 +34,7 @@ use super::keymap::Context;
 use super::model::Model;
 use super::model::cell::CellId;
 use super::model::overlay::Overlay;
-use super::model::transcript::Position;
+pub use super::model::transcript::FrameInfo;
 use super::render::cache::LineCache;
 use super::render::highlight::HighlightCache;
 use super::render::stream::MarkdownStream;
@@ -46,6 +51,7 @@ pub struct Caches {
     /// Colours of code.
     pub highlight: HighlightCache,
     subject: approval::Subject,
+    pages: pager::Pages,
 }
 
 impl Caches {
@@ -54,13 +60,6 @@ impl Caches {
     pub fn inline() -> Self {
         Self { highlight: HighlightCache::inline(), ..Self::default() }
     }
-}
-
-/// What only drawing knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FrameInfo {
-    /// Where the window onto the transcript stands, scrolls carried out.
-    pub position: Position,
 }
 
 /// Draws `model` as it is at `now`, in seconds since 1970.
@@ -77,7 +76,7 @@ pub fn view(
     let width = layout::main_width(model, area);
     let rows = caches.subject.update(model, theme, &caches.highlight, width);
     let layout = layout::arrange(model, area, rows);
-    let position = chat::draw(model, theme, caches, layout::inset(layout.chat), buffer, now);
+    let mut info = chat::draw(model, theme, caches, layout::inset(layout.chat), buffer, now);
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
@@ -87,19 +86,33 @@ pub fn view(
     }
     composer::draw_completions(model, theme, layout.chat, buffer);
     statusline::draw(model, theme, layout.status, buffer, now);
+    if let Some(Overlay::Pager(pager)) = model.overlays.last() {
+        info.pager_top = pager::draw(model, pager, theme, caches, layout.overlay, buffer, now);
+        cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
+    } else {
+        cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
+    }
     if let Some(overlay) = model.overlays.last() {
         cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
-        Context::Composer | Context::Sessions | Context::Dialog => true,
+        Context::Composer
+        | Context::Sessions
+        | Context::Picker
+        | Context::Dialog
+        | Context::Search => true,
         Context::Approval => model.approvals.feedback.is_some(),
-        Context::Timeline | Context::Help | Context::Global => false,
+        Context::Timeline
+        | Context::Transcript
+        | Context::Pager
+        | Context::Help
+        | Context::Global => false,
     };
     if let Some(at) = cursor.filter(|_| writes) {
         frame.set_cursor_position(at);
     }
-    FrameInfo { position }
+    info
 }
 
 fn draw_overlay(
@@ -111,12 +124,15 @@ fn draw_overlay(
     now: f64,
 ) -> Option<Point> {
     match overlay {
+        // It has been drawn already: it needs the caches.
+        Overlay::Pager(_) => {}
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true, now);
         }
+        Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }

@@ -25,22 +25,14 @@ pub(super) fn draw(
     buffer: &mut Buffer,
     now: f64,
 ) -> Option<Point> {
-    let area = panel::centred(area, 100, area.height.saturating_sub(2).max(4));
+    let rows = list.rows.as_ref().map_or(0, |rows| rows.as_ref().map_or(0, Vec::len));
+    let rows = u16::try_from(rows.max(5)).unwrap_or(u16::MAX).saturating_add(4);
+    let area = panel::centred(area, 100, rows.min(area.height.saturating_sub(2)).max(4));
     let inner = panel::draw("Sessions of this folder", theme, area, buffer);
     if inner.height == 0 {
         return None;
     }
-    let prompt = "Search: ";
-    put(buffer, (inner.x, inner.y), inner.width, prompt, theme.muted);
-    let offset = u16::try_from(text_width(prompt)).unwrap_or(0).min(inner.width);
-    let input = Rect { x: inner.x + offset, width: inner.width - offset, height: 1, ..inner };
-    let cursor = if list.filter.is_empty() {
-        Some(Point { x: input.x, y: input.y })
-    } else {
-        list.filter.draw(theme.text, input, buffer)
-    };
-    let rows =
-        Rect { y: inner.y + 2.min(inner.height), height: inner.height.saturating_sub(2), ..inner };
+    let (cursor, rows) = panel::search_line(&list.filter, theme, inner, buffer);
     let shown = list.shown();
     let message = match &list.rows {
         None => Some("Reading…".to_owned()),

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::model::cell::{CellKind, ToolCell};
+use super::super::model::cell::{CellKind, ToolCell, ToolState};
 use super::super::model::{Focus, Model};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
@@ -116,20 +116,22 @@ fn gauge(model: &Model, pane: &mut Pane<'_>) {
     }
     pane.line(Line::from(spans));
     let tokens = model.status.context_tokens.unwrap_or_default();
-    let mut facts =
-        format!("{} of {}", format::tokens(tokens), format::tokens(model.status.max_tokens()));
-    if let Some(usage) = model.status.last_usage {
-        let marks = theme.marks;
-        facts.push_str(&format!(
-            " {} last {}{} {}{}",
-            marks.separator,
-            marks.up,
-            format::tokens(usage.input()),
-            marks.down,
-            format::tokens(usage.output)
-        ));
-    }
+    let facts = format!(
+        "{} of {} tokens",
+        format::tokens(tokens),
+        format::tokens(model.status.max_tokens())
+    );
     pane.line(Line::styled(facts, theme.muted));
+    if let Some(usage) = model.status.last_usage {
+        let call = format!(
+            "last call {}{} {}{}",
+            theme.marks.up,
+            format::tokens(usage.input()),
+            theme.marks.down,
+            format::tokens(usage.output)
+        );
+        pane.line(Line::styled(call, theme.muted));
+    }
     pane.skip(1);
 }
 
@@ -181,8 +183,13 @@ fn tools(model: &Model, pane: &mut Pane<'_>, now: f64) {
         })
         .take(TOOLS)
         .collect();
-    let running = calls.iter().filter(|tool| !tool.state.is_over()).count();
-    let count = if running > 0 { format!("{running} running") } else { String::new() };
+    let waiting = calls.iter().filter(|tool| tool.state == ToolState::Waiting).count();
+    let running = calls.iter().filter(|tool| !tool.state.is_over()).count() - waiting;
+    let count = match (waiting, running) {
+        (0, 0) => String::new(),
+        (0, running) => format!("{running} running"),
+        (waiting, _) => format!("{waiting} waiting"),
+    };
     pane.title("Tools", &count, false);
     if calls.is_empty() {
         pane.line(Line::styled("None yet", pane.theme.muted));

@@ -101,6 +101,12 @@ fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
     if is_saying {
         return hints;
     }
+    if context == Context::Approval && model.approvals.feedback.is_some() {
+        let send = model.keymap.key_for(Context::Composer, Action::Submit);
+        hints.extend(send.map(|key| (key, "reject and send")));
+        hints.extend(global(Action::Back, "back"));
+        return hints;
+    }
     if context != Context::Composer {
         hints.extend(model.keymap.hints(context));
         hints.extend(global(Action::Back, "back").filter(|_| context != Context::Approval));

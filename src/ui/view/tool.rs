@@ -5,7 +5,6 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::model::Model;
 use super::super::model::cell::{ToolCell, ToolState};
 use super::super::render::ansi::ansi;
 use super::super::render::diff::diff;
@@ -28,7 +27,7 @@ const INDENT: &str = "  ";
 
 /// The lines of a tool card.
 pub(super) fn lines(
-    model: &Model,
+    details: bool,
     tool: &ToolCell,
     theme: &Theme,
     highlight: &HighlightCache,
@@ -36,7 +35,6 @@ pub(super) fn lines(
     now: f64,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![header(tool, theme, width, now)];
-    let details = model.shows_details;
     match &tool.result {
         Some(result) => lines.extend(result_lines(tool, result, details, theme, highlight, width)),
         None => {
@@ -45,6 +43,43 @@ pub(super) fn lines(
         }
     }
     lines
+}
+
+/// One row for several reads and searches: what was looked at, and how often.
+pub(super) fn group_row(
+    calls: &[&ToolCell],
+    theme: &Theme,
+    width: u16,
+    now: f64,
+) -> Vec<Line<'static>> {
+    let open = calls.iter().find(|call| !call.state.is_over());
+    let (mark, style) = state_mark(open.map_or(ToolState::Done, |call| call.state), theme, now);
+    let mut spans = vec![Span::styled(format!("{mark} "), style)];
+    let mut name = "";
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for call in calls {
+        match names.iter_mut().find(|(known, _)| *known == call.name) {
+            Some((_, count)) => *count += 1,
+            None => names.push((&call.name, 1)),
+        }
+    }
+    names.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (tool, count) in names {
+        let before = if name.is_empty() { "" } else { ", " };
+        spans.push(Span::styled(before, theme.muted));
+        spans.push(Span::styled(sanitize(tool).into_owned(), theme.tool_name));
+        if count > 1 {
+            spans.push(Span::styled(format!(" {count}"), theme.muted));
+        }
+        name = tool;
+    }
+    let arguments: Vec<String> = calls
+        .iter()
+        .filter_map(|call| call.key_argument.as_deref())
+        .map(|argument| sanitize(argument).replace('\n', " "))
+        .collect();
+    spans.push(Span::styled(format!("  {}", arguments.join(", ")), theme.tool_arg));
+    vec![truncate_line(Line::from(spans), usize::from(width))]
 }
 
 /// The mark of a state, and its colour.
@@ -58,7 +93,7 @@ pub(super) fn state_mark(state: ToolState, theme: &Theme, now: f64) -> (&'static
     }
 }
 
-fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Line<'static> {
+pub(super) fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Line<'static> {
     let (mark, style) = state_mark(tool.state, theme, now);
     let note = match tool.state {
         ToolState::Streaming if tool.arguments.len() > 400 => {

@@ -1,0 +1,47 @@
+//! `@` mentions of files in the composer.
+
+use super::super::effect::Effect;
+use super::super::model::Model;
+
+/// Brings the offers up to date after the draft or the cursor changed.
+pub(super) fn refresh(model: &mut Model, now: f64) -> Vec<Effect> {
+    let query = query(&model.composer.editor.before_cursor());
+    model.mention.set_query(query);
+    if !model.mention.wants_files(now) {
+        return Vec::new();
+    }
+    let id = model.next_effect();
+    model.mention.reading(id);
+    vec![Effect::ListFiles { id }]
+}
+
+/// Writes the marked file into the draft; says whether one was offered.
+pub(super) fn accept(model: &mut Model) -> bool {
+    let Some((file, typed)) = model.mention.marked() else { return false };
+    let space = if file.ends_with('/') { "" } else { " " };
+    model.composer.editor.replace_before_cursor(typed, &format!("@{file}{space}"));
+    model.mention.set_query(query(&model.composer.editor.before_cursor()));
+    true
+}
+
+/// What is typed after an `@` that begins a word.
+fn query(before_cursor: &str) -> Option<String> {
+    let at = before_cursor.rfind('@')?;
+    let typed = &before_cursor[at + 1..];
+    let begins_word = before_cursor[..at].chars().next_back().is_none_or(char::is_whitespace);
+    (begins_word && !typed.contains(char::is_whitespace)).then(|| typed.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::query;
+
+    #[test]
+    fn only_an_at_sign_that_begins_a_word_is_a_mention() {
+        assert_eq!(query("look at @src/ma"), Some("src/ma".into()));
+        assert_eq!(query("@"), Some(String::new()));
+        assert_eq!(query("me@example.org"), None);
+        assert_eq!(query("@done now"), None);
+        assert_eq!(query(""), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! The palette and the search in earlier prompts.
+
+use super::super::effect::Effect;
+use super::super::key::{KeyCode, KeyPress};
+use super::super::keymap::Action;
+use super::super::model::Model;
+use super::super::model::editor::Editor;
+use super::super::model::overlay::Overlay;
+use super::super::model::picker::{Choice, Picker, PickerRow};
+use super::{actions, slash};
+
+/// Shows all actions and commands.
+pub(super) fn open_palette(model: &mut Model) {
+    if matches!(model.overlays.last(), Some(Overlay::Picker(_))) {
+        model.overlays.pop();
+        return;
+    }
+    let actions = model.keymap.everywhere().map(|binding| PickerRow {
+        label: binding.label.to_owned(),
+        detail: binding.keys.first().map(ToString::to_string).unwrap_or_default(),
+        choice: Choice::Action(binding.action),
+    });
+    let commands = slash::commands(model, "").into_iter().map(|(name, description)| PickerRow {
+        label: format!("/{name}  {description}"),
+        detail: String::new(),
+        choice: Choice::Command(name),
+    });
+    let rows = actions.chain(commands).collect();
+    let picker = Picker::new("Actions and commands", "Nothing is called so.", rows);
+    model.overlays.push(Overlay::Picker(Box::new(picker)));
+}
+
+/// Shows what was sent before, latest first, each text once.
+pub(super) fn open_history(model: &mut Model) {
+    let mut seen = std::collections::HashSet::new();
+    let rows = model
+        .composer
+        .history()
+        .iter()
+        .rev()
+        .filter(|text| seen.insert(text.as_str()))
+        .map(|text| PickerRow {
+            label: text.replace('\n', " "),
+            detail: String::new(),
+            choice: Choice::Text(text.clone()),
+        })
+        .collect();
+    let picker = Picker::new("Earlier prompts", "No earlier prompt has this in it.", rows);
+    model.overlays.push(Overlay::Picker(Box::new(picker)));
+}
+
+/// Text that narrows the list.
+pub(super) fn filter(model: &mut Model, key: KeyPress) -> Vec<Effect> {
+    if let Some(Overlay::Picker(picker)) = model.overlays.last_mut() {
+        picker.filter.key(key);
+        picker.search();
+    }
+    Vec::new()
+}
+
+/// Is it a key that goes into the filter?
+pub(super) fn is_filter_key(key: KeyPress) -> bool {
+    key.is_text() || key.code == KeyCode::Backspace
+}
+
+/// A key of the list; none when it means nothing there.
+pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
+    let Some(Overlay::Picker(picker)) = model.overlays.last_mut() else { return None };
+    match action {
+        Action::SelectPrevious => picker.step(false),
+        Action::SelectNext => picker.step(true),
+        Action::PageUp => (0..10).for_each(|_| picker.step(false)),
+        Action::PageDown => (0..10).for_each(|_| picker.step(true)),
+        Action::Choose => {
+            let choice = picker.marked_row().map(|row| row.choice.clone());
+            model.overlays.pop();
+            return Some(choice.map(|choice| choose(model, choice, now)).unwrap_or_default());
+        }
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
+    match choice {
+        Choice::Action(action @ (Action::SearchHistory | Action::ExternalEditor)) => {
+            actions::compose(model, action, now)
+        }
+        Choice::Action(action) => actions::global(model, action, now),
+        Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
+        Choice::Text(text) => {
+            model.composer.editor = Editor::with_text(&text);
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One cell on the whole screen, all of it.
+
+use std::rc::Rc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::super::model::Model;
+use super::super::model::cell::{Cell, CellKind, Group, ToolCell};
+use super::super::model::overlay::{Pager, PagerMove};
+use super::super::model::search::{compile, matches};
+use super::super::model::transcript::Scroll;
+use super::super::render::ansi::ansi;
+use super::super::render::cache::LineKey;
+use super::super::render::diff::diff;
+use super::super::render::highlight::HighlightCache;
+use super::super::render::sanitize::sanitize;
+use super::super::render::width::{line_width, truncate};
+use super::super::render::wrap::wrap_hard;
+use super::super::theme::Theme;
+use super::chat::mark_matches;
+use super::put::put;
+use super::{Caches, cells, layout, tool};
+use crate::message::{DiffBlock, DisplayBlock};
+
+/// What the pager shows, drawn before.
+#[derive(Debug, Default)]
+pub(super) struct Pages(Option<(LineKey, u64, Rc<[Line<'static>]>)>);
+
+/// Draws the pager and says which line is the first.
+pub(super) fn draw(
+    model: &Model,
+    pager: &Pager,
+    theme: &Theme,
+    caches: &mut Caches,
+    area: Rect,
+    buffer: &mut Buffer,
+    now: f64,
+) -> Option<usize> {
+    Clear.render(area, buffer);
+    buffer.set_style(area, theme.text);
+    let cell = &model.transcript.cells()[model.transcript.index_of(pager.cell)?];
+    let inner = layout::inset(area);
+    let head = u16::from(inner.height > 3);
+    let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
+    let lines = all(model, cell, theme, caches, body.width, now);
+    let height = usize::from(body.height);
+    let last = lines.len().saturating_sub(height);
+    let pattern = model.search.marked().and_then(|pattern| compile(&pattern));
+    let mut top = pager.top.min(last);
+    for step in &pager.pending {
+        let by = |lines: i32, top: usize| {
+            top.saturating_add_signed(isize::try_from(lines).unwrap_or_default())
+        };
+        let rows = i32::from(body.height);
+        top = match *step {
+            PagerMove::Scroll(Scroll::Lines(count)) => by(count, top),
+            PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1), top),
+            PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1), top),
+            PagerMove::Scroll(Scroll::Top) => 0,
+            PagerMove::Scroll(Scroll::Bottom) => last,
+            PagerMove::Scroll(_) => top,
+            PagerMove::Match { forward, here } => {
+                let is_match = |at: &usize| {
+                    pattern.as_ref().is_some_and(|pattern| {
+                        matches(pattern, &lines[*at].to_string()).next().is_some()
+                    })
+                };
+                let found = if forward {
+                    (top + usize::from(!here)..lines.len()).find(is_match)
+                } else {
+                    (0..top).rev().find(is_match)
+                };
+                found.unwrap_or(top)
+            }
+        }
+        .min(last);
+    }
+    if head > 0 {
+        let end = (top + height).min(lines.len());
+        let place = format!(" {}-{end} of {} ", (top + 1).min(end), lines.len());
+        let title = format!(" {} ", title(cell));
+        let line = theme.marks.line.repeat(usize::from(inner.width));
+        put(buffer, (inner.x, inner.y), inner.width, line, theme.border_focus);
+        let room = inner.width.saturating_sub(4);
+        put(buffer, (inner.x + 2, inner.y), room, truncate(&title, usize::from(room)), theme.title);
+        let columns = u16::try_from(place.len()).unwrap_or(u16::MAX);
+        if columns + 30 < inner.width {
+            put(buffer, (inner.right() - columns - 1, inner.y), columns, place, theme.muted);
+        }
+    }
+    for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
+        let place = Rect { y, height: 1, ..body };
+        line.render(place, buffer);
+        if let Some(pattern) = &pattern {
+            mark_matches(pattern, line, theme, place, buffer);
+        }
+    }
+    Some(top)
+}
+
+fn title(cell: &Cell) -> String {
+    match &cell.kind {
+        CellKind::User { .. } => "Prompt".to_owned(),
+        CellKind::Assistant { .. } => "Answer".to_owned(),
+        CellKind::Thinking { .. } => "Thinking".to_owned(),
+        CellKind::Notice { .. } => "Message".to_owned(),
+        CellKind::Plan { .. } => "Plan".to_owned(),
+        CellKind::Mark(_) => "Context".to_owned(),
+        CellKind::Tool(tool) => {
+            let argument = tool.key_argument.as_deref().unwrap_or_default();
+            sanitize(&format!("{} {}", tool.name, argument)).replace('\n', " ")
+        }
+    }
+}
+
+fn all(
+    model: &Model,
+    cell: &Cell,
+    theme: &Theme,
+    caches: &mut Caches,
+    width: u16,
+    now: f64,
+) -> Rc<[Line<'static>]> {
+    let key = LineKey {
+        id: cell.id.0,
+        version: cell.version,
+        width,
+        theme: theme.revision,
+        folded: false,
+    };
+    let generation = caches.highlight.generation();
+    if let Some((kept, at, lines)) = &caches.pages.0
+        && (*kept, *at) == (key, generation)
+        && cell.finished
+    {
+        return lines.clone();
+    }
+    let hl = &caches.highlight;
+    let lines: Rc<[Line<'static>]> = match (&cell.kind, cell.group) {
+        (CellKind::Tool(_), Group::Leader { count }) => {
+            let from = model.transcript.index_of(cell.id).unwrap_or_default();
+            let row = model.transcript.cells().iter().skip(from).take(count);
+            row.flat_map(|cell| match &cell.kind {
+                CellKind::Tool(call) => whole_tool(call, theme, hl, width, now),
+                _ => Vec::new(),
+            })
+            .collect()
+        }
+        (CellKind::Tool(call), _) => whole_tool(call, theme, hl, width, now).into(),
+        _ => {
+            let whole = Cell { open: Some(true), ..cell.clone() };
+            cells::lines(model, &whole, theme, hl, width, now).into()
+        }
+    };
+    caches.pages.0 = Some((key, generation, lines.clone()));
+    lines
+}
+
+/// Everything there is about a call: what it was called with, and all that came of it.
+fn whole_tool(
+    call: &ToolCell,
+    theme: &Theme,
+    hl: &HighlightCache,
+    width: u16,
+    now: f64,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![tool::header(call, theme, width, now), Line::default()];
+    let arguments = serde_json::from_str::<serde_json::Value>(&call.arguments)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| call.arguments.clone());
+    let indent = [Span::raw("  ")];
+    let mark = [Span::styled(format!("  {} ", theme.marks.wrapped), theme.muted)];
+    let hard = |line: Line<'static>| wrap_hard(&line, width, &indent, &mark);
+    for spans in hl.lines("json", &arguments, theme) {
+        lines.extend(hard(Line::from(spans)));
+    }
+    lines.push(Line::default());
+    for nested in &call.nested {
+        let text = format!("{} {}", theme.marks.bar, sanitize(nested));
+        lines.extend(hard(Line::styled(text, theme.muted)));
+    }
+    let Some(result) = &call.result else {
+        let live: Vec<&str> = call.live.lines().collect();
+        let text = ansi(&live.join("\n"), theme.tool_output, theme.depth);
+        lines.extend(text.into_iter().flat_map(hard));
+        return lines;
+    };
+    let diffs: Vec<DiffBlock> = result
+        .display
+        .iter()
+        .filter_map(|block| match block {
+            DisplayBlock::Diff(diff) => Some(diff.clone()),
+            _ => None,
+        })
+        .collect();
+    if !diffs.is_empty() {
+        lines.extend(diff(&diffs, width, theme, hl));
+        lines.push(Line::default());
+    }
+    let text = result.output.text();
+    for line in ansi(text.trim_end_matches('\n'), theme.text, theme.depth) {
+        if line_width(&line) + 2 <= usize::from(width) {
+            let mut line = line;
+            line.spans.insert(0, Span::raw("  "));
+            lines.push(line);
+        } else {
+            lines.extend(hard(line));
+        }
+    }
+    if !result.message.is_empty() && result.message != text {
+        lines.push(Line::default());
+        for line in sanitize(&result.message).lines() {
+            lines.extend(hard(Line::styled(line.to_owned(), theme.muted)));
+        }
+    }
+    lines
+}

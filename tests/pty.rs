@@ -1,0 +1,280 @@
+//! A person's workflow on the real program: keys in, screen read through a terminal emulator.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, test_kill_process};
+use serde_json::{Value, json};
+use support::LIMIT;
+use support::server::{Piece, Scenario, Server, text_of};
+use support::terminal::{Terminal, shows};
+use support::world::World;
+
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+const CTRL_L: &str = "\x0c";
+const CTRL_T: &str = "\x14";
+const CTRL_Z: &str = "\x1a";
+const ENTER: &str = "\r";
+const UP: &str = "\x1b[A";
+
+/// What the empty composer says.
+const READY: &str = "Ask something";
+/// The hint that is shown as soon as the approval panel listens.
+const ASKS: &str = "y approve";
+/// Columns of the conversation on a screen of 120.
+const CHAT: u16 = 88;
+
+fn with_server(scenarios: Vec<Scenario>) -> (World, Server) {
+    let world = World::new();
+    let server = Server::start(scenarios);
+    world.write_config(&server.config());
+    (world, server)
+}
+
+fn bash(command: &str) -> Piece {
+    Piece::Call { id: "call-bash", name: "Bash", arguments: json!({"command": command}) }
+}
+
+/// The texts of a request's messages, without the system prompt.
+fn conversation(request: &Value) -> Vec<String> {
+    let messages = request["messages"].as_array().expect("messages");
+    messages.iter().filter(|m| m["role"] != "system").map(text_of).collect()
+}
+
+/// The rows of the conversation down to the composer, with durations blanked out.
+fn transcript(screen: &Terminal) -> Vec<String> {
+    let duration = regex::Regex::new(r" [0-9.]+m?s$").expect("a pattern");
+    let rows = screen.rows(CHAT);
+    let is_edge = |row: &String| row.starts_with("────") && row.ends_with("────");
+    let end = rows.iter().rposition(is_edge).expect("the composer's edge");
+    rows[..end].iter().map(|row| duration.replace(row, "").into_owned()).collect()
+}
+
+fn tidy() -> Scenario {
+    // The command goes on when the test has seen its first line: what is shown by then is live.
+    let command = "echo line-one; while [ ! -e go-on ]; do sleep 0.05; done; echo line-two";
+    let todos = json!([
+        {"title": "Look around", "status": "done"},
+        {"title": "Sort the notes", "status": "in_progress"},
+    ]);
+    let todo = Piece::Call { id: "call-todo", name: "Todo", arguments: json!({"todos": todos}) };
+    Scenario {
+        when: "Tidy the notes",
+        answers: vec![
+            vec![
+                Piece::Text("First I "),
+                Piece::Gate("the rest"),
+                Piece::Text("look around."),
+                bash(command),
+            ],
+            vec![Piece::Text("Now a list."), todo],
+            vec![Piece::Text("The notes are **tidy**.")],
+        ],
+    }
+}
+
+#[test]
+fn from_a_prompt_over_approval_and_revert_to_the_same_conversation_another_day() {
+    let left =
+        Scenario { when: "What is left", answers: vec![vec![Piece::Text("Nothing is left.")]] };
+    let (world, server) = with_server(vec![tidy(), left]);
+    let mut screen = Terminal::start(&world, &[], 120, 40);
+    screen.wait_for_text(READY);
+    screen.send("Tidy the notes\r");
+    screen.wait_for_text("First I");
+    server.open("the rest");
+    screen.wait_for_text("First I look around.");
+
+    screen.wait_for_text("Bash asks: run command");
+    screen.wait_for_text(ASKS);
+    screen.send("y");
+    screen.wait_for_text("  line-one");
+    assert!(!screen.text().contains("  line-two"), "it waits for us:\n{}", screen.text());
+    std::fs::write(world.work().join("go-on"), "").expect("the file");
+    screen.wait_for_text("  line-two");
+
+    screen.wait_for_text("✓ Look around");
+    screen.wait_for_text("● Sort the notes");
+    screen.wait_for_text("The notes are tidy.");
+    screen.wait_for_text(READY);
+
+    // The latest checkpoint is before the last answer; the one above it is before the list.
+    screen.send(CTRL_T);
+    screen.wait_for_text("r revert");
+    screen.send(UP);
+    screen.send("r");
+    screen.wait_for_text("Go back to checkpoint 2?");
+    screen.send(ENTER);
+    screen.wait_for_text("Back to checkpoint 2");
+    screen.wait_until_gone("Go back to checkpoint 2?");
+
+    let before = transcript(&screen);
+    // From the timeline to the composer, which leaves when it is empty.
+    screen.send(CTRL_T);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+    assert!(screen.is_restored());
+    let id = world.sessions()[0].file_name().expect("an id").to_string_lossy().into_owned();
+    assert!(screen.text().contains(&format!("kimi-tui -r {id}")), "{}", screen.text());
+
+    let mut screen = Terminal::start(&world, &["--continue"], 120, 40);
+    screen.wait_for_text("Back to checkpoint 2");
+    screen.wait_for_text(READY);
+    assert_eq!(transcript(&screen), before);
+    screen.wait_for_text("● Sort the notes");
+    screen.send("What is left?\r");
+    screen.wait_for_text("Nothing is left.");
+    let last = server.requests().pop().expect("a request");
+    let told = conversation(&last);
+    assert_eq!(told[0], "Tidy the notes");
+    assert_eq!(told[1], "First I look around.");
+    assert!(told[2].contains("line-one\nline-two"), "{told:?}");
+    assert_eq!(told[3..], ["What is left?"], "the model forgot what came after checkpoint 2");
+}
+
+#[test]
+fn a_rejection_tells_the_model_what_to_do_instead() {
+    let scenario = Scenario {
+        when: "Remove it",
+        answers: vec![vec![bash("touch removed")], vec![Piece::Text("I moved it instead.")]],
+    };
+    let (world, server) = with_server(vec![scenario]);
+    let mut screen = Terminal::start(&world, &["Remove it"], 80, 24);
+    screen.wait_for_text(ASKS);
+    screen.send("f");
+    screen.wait_for_text("What should it do instead?");
+    screen.send("Move it to the attic\r");
+    screen.wait_for_text("I moved it instead.");
+    let told = conversation(&server.requests().pop().expect("a request"));
+    assert!(told.last().expect("a message").contains("Move it to the attic"), "{told:?}");
+    assert!(!world.work().join("removed").exists());
+}
+
+#[test]
+fn a_turn_that_is_stopped_takes_its_processes_with_it() {
+    let scenario = Scenario {
+        when: "Wait",
+        answers: vec![vec![bash("sleep 1000 & echo $! > pid; echo started; wait")]],
+    };
+    let (world, _server) = with_server(vec![scenario]);
+    let mut screen = Terminal::start(&world, &["--yolo", "Wait"], 80, 24);
+    screen.wait_for_text("  started");
+    let pid = std::fs::read_to_string(world.work().join("pid")).expect("the process id");
+    let pid = Pid::from_raw(pid.trim().parse().expect("a number")).expect("a process id");
+    screen.send(CTRL_C);
+    screen.wait_for_text(READY);
+    let deadline = Instant::now() + LIMIT;
+    while test_kill_process(pid).is_ok() {
+        assert!(Instant::now() < deadline, "the process goes on");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn signals_end_it_in_order_and_give_the_terminal_back() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let world = World::new();
+        let mut screen = Terminal::start(&world, &[], 80, 24);
+        screen.wait_for_text(READY);
+        screen.signal(signal);
+        screen.wait_for_end();
+        assert!(screen.is_restored(), "{signal:?}:\n{}", screen.text());
+    }
+}
+
+#[test]
+fn it_can_be_suspended_comes_back_and_draws_again() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_Z);
+    screen.wait_for("the terminal to be given back", |screen| !screen.alternate_screen());
+    screen.wait_until_stopped();
+    assert!(screen.is_restored());
+    screen.signal(Signal::CONT);
+    let is_back = |screen: &vt100::Screen| screen.alternate_screen() && shows(screen, READY);
+    screen.wait_for("the screen to come back", is_back);
+    screen.send(CTRL_L);
+    screen.send("typed");
+    screen.wait_for_text("typed");
+    screen.send(CTRL_C);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+}
+
+#[test]
+fn what_a_model_says_cannot_reach_the_terminal() {
+    let text = "Before\u{1b}]52;c;aGFjaw==\u{7}\u{1b}[2Jafter 终端 👩‍💻";
+    let scenario = Scenario { when: "Attack", answers: vec![vec![Piece::Text(text)]] };
+    let (world, _server) = with_server(vec![scenario]);
+    let mut screen = Terminal::start(&world, &["Attack"], 80, 24);
+    screen.wait_for_text("终端");
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+    let bytes = screen.bytes();
+    for sequence in ["\u{1b}]52", "\u{1b}[2Jafter", "\u{7}\u{1b}[2J"] {
+        let is_there = bytes.windows(sequence.len()).any(|bytes| bytes == sequence.as_bytes());
+        assert!(!is_there, "{sequence:?}");
+    }
+}
+
+#[test]
+fn a_failing_provider_is_told_and_the_session_goes_on() {
+    let refused =
+        |when, status, body| Scenario { when, answers: vec![vec![Piece::Refuse(status, body)]] };
+    let no_key = r#"{"error": {"message": "Incorrect API key"}}"#;
+    let (world, _server) = with_server(vec![
+        refused("one", "401 Unauthorized", no_key),
+        refused("two", "404 Not Found", "<html><body>Not here</body></html>"),
+        Scenario { when: "three", answers: vec![vec![Piece::Text("Still here.")]] },
+    ]);
+    let mut screen = Terminal::start(&world, &[], 100, 30);
+    screen.wait_for_text(READY);
+    screen.send("one\r");
+    screen.wait_for_text("401");
+    screen.wait_for_text(READY);
+    screen.send("two\r");
+    screen.wait_for_text("404");
+    screen.wait_for_text(READY);
+    screen.send("three\r");
+    screen.wait_for_text("Still here.");
+}
+
+#[test]
+fn the_smallest_terminal_takes_keys_and_a_larger_one_shows_more() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 20, 5);
+    screen.wait_for("a composer", |screen| shows(screen, "▸"));
+    screen.send("abc");
+    screen.wait_for_text("abc");
+    screen.resize(120, 40);
+    screen.wait_for_text("Timeline");
+    screen.wait_for_text("abc");
+    screen.resize(1, 1);
+    screen.resize(80, 24);
+    screen.wait_for_text("abc");
+    screen.send(CTRL_C);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+}
+
+#[test]
+fn a_broken_configuration_is_told_on_the_plain_terminal() {
+    let world = World::new();
+    world.write_config("default_model = 3\n");
+    let mut screen = Terminal::start(&world, &[], 200, 24);
+    assert_eq!(screen.wait_for_end(), 1);
+    assert!(
+        screen.text().contains("config.toml:1: default_model must be text"),
+        "{}",
+        screen.text()
+    );
+    assert!(screen.is_restored());
+}
