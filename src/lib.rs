@@ -27,6 +27,7 @@ pub mod llm;
 pub mod log;
 pub mod message;
 pub mod paths;
+pub mod permission;
 pub mod prompts;
 pub mod session;
 pub mod skill;

@@ -63,6 +63,12 @@ impl Paths {
         self.share.join("user-history").join(format!("{}.jsonl", work_dir_hash(work_dir)))
     }
 
+    /// The permission rules of the project in `work_dir` that this person has agreed to.
+    #[must_use]
+    pub fn trusted_rules(&self, work_dir: &Path) -> PathBuf {
+        self.share.join("trusted-rules").join(format!("{}.toml", work_dir_hash(work_dir)))
+    }
+
     /// What was written in `work_dir` and not sent.
     #[must_use]
     pub fn draft(&self, work_dir: &Path) -> PathBuf {

@@ -11,6 +11,9 @@ const INIT: &str = include_str!("../prompts/init.md").trim_ascii();
 const DMAIL: &str = include_str!("../prompts/dmail.md").trim_ascii();
 const DMAIL_FROM_PERSON: &str = include_str!("../prompts/dmail_from_person.md").trim_ascii();
 
+const RALPH: &str = include_str!("../prompts/ralph.md").trim_ascii();
+const AFK: &str = include_str!("../prompts/afk.md").trim_ascii();
+const AFK_OVER: &str = include_str!("../prompts/afk_over.md").trim_ascii();
 const PLAN_MODE: &str = include_str!("../prompts/plan_mode.md").trim_ascii();
 const PLAN_MODE_SHORT: &str = include_str!("../prompts/plan_mode_short.md").trim_ascii();
 
@@ -46,6 +49,25 @@ pub fn dmail(message: &str) -> String {
 #[must_use]
 pub fn dmail_from_person(message: &str) -> String {
     in_system_tags(DMAIL_FROM_PERSON, message)
+}
+
+/// What asks a model to go on with `prompt`, or to say that all of it is done.
+#[must_use]
+pub fn ralph(prompt: &str) -> String {
+    let (before, after) = RALPH.split_once(MESSAGE).unwrap_or((RALPH, ""));
+    format!("{before}{prompt}{after}")
+}
+
+/// Tells a model that nobody is there.
+#[must_use]
+pub fn afk() -> String {
+    format!("<system-reminder>\n{AFK}\n</system-reminder>")
+}
+
+/// Tells a model that somebody is there again.
+#[must_use]
+pub fn afk_over() -> String {
+    format!("<system-reminder>\n{AFK_OVER}\n</system-reminder>")
 }
 
 /// What a model is told in plan mode, in full or as a reminder.

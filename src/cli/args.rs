@@ -100,6 +100,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_steps_per_turn: Option<u64>,
 
+    /// Give the model the same prompt again until it says that all is done, at most this many
+    /// times; -1 for endless
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i64).range(-1..)
+    )]
+    pub(super) max_ralph_iterations: Option<i64>,
+
     /// The theme: dark, light, or one from the themes folder
     #[arg(long, value_name = "NAME")]
     pub(super) theme: Option<String>,

@@ -25,6 +25,7 @@ pub(super) struct Plan {
     pub(super) yolo: bool,
     pub(super) thinking: Option<bool>,
     pub(super) max_steps: Option<u64>,
+    pub(super) max_ralph_iterations: Option<i64>,
     pub(super) log_level: LevelFilter,
 }
 
@@ -125,6 +126,7 @@ pub(super) fn resolve(
             (false, false) => None,
         },
         max_steps: args.max_steps_per_turn,
+        max_ralph_iterations: args.max_ralph_iterations,
         log_level: match args.log_level {
             Some(level) => level.into(),
             None if is_debug => LevelFilter::DEBUG,

@@ -87,6 +87,7 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         yolo: plan.yolo || matches!(plan.front, FrontEnd::Print { .. }),
         thinking: plan.thinking,
         max_steps: plan.max_steps,
+        max_ralph_iterations: plan.max_ralph_iterations,
         env: Env::process(),
     });
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

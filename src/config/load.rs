@@ -63,7 +63,7 @@ impl Config {
 }
 
 /// The text of `file`; none when there is no such file.
-fn read_text(file: &Path) -> Result<Option<String>, ConfigError> {
+pub(super) fn read_text(file: &Path) -> Result<Option<String>, ConfigError> {
     let unreadable = |what: String, advice: &str| {
         ConfigError::new(ConfigErrorKind::Unreadable, what, advice).in_file(file)
     };

@@ -7,6 +7,7 @@ mod names;
 mod network;
 mod read;
 mod resolve;
+mod rules;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,8 @@ pub use network::{NetworkConfig, Price, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };
+pub use rules::{ProjectRules, RuleFiles};
 pub use schema::{
-    Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind, ResolvedModel,
+    Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
+    ProviderConfig, ProviderKind, ResolvedModel,
 };

@@ -23,6 +23,7 @@ pub(super) const TOP: &[&str] = &[
     "services",
     "mcp",
     "compaction",
+    "permission",
 ];
 
 /// Keys of a provider.
@@ -66,6 +67,11 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_preserved_messages",
 ];
 
+/// Keys of `[compaction]`.
+pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
+/// Keys of a permission rule.
+pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];
 /// Keys of an entry of `[[hooks]]`.
 pub(super) const HOOK: &[&str] = &["event", "matcher", "command", "timeout"];
 

@@ -2,6 +2,7 @@
 
 mod hooks;
 mod network;
+pub(super) mod permission;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,10 @@ use super::error::{ConfigError, ConfigErrorKind};
 use super::load::Loaded;
 use super::names::{self, quoted_unless_bare};
 use super::tree::{Entry, Node, Table, Value};
-use super::{Capability, Config, LoopControl, ModelConfig, ProviderConfig, ProviderKind};
+use super::{
+    Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
+    ProviderConfig, ProviderKind,
+};
 
 /// The configuration in `table`.
 pub(super) fn config(table: &Table) -> Result<Loaded, ConfigError> {
@@ -80,10 +84,12 @@ impl Reader {
                 .filter_map(|(key, section)| Some((key, self.provider(&section)?)))
                 .collect(),
             loop_control: self.loop_control(&top),
-            network: self.network(&top),
+            compaction: self.compaction(&top),
+            permission_rules: self.permission(&top),
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
+            network: self.network(&top),
         }
     }
 
@@ -203,6 +209,33 @@ impl Reader {
                 .ratio(&section, "compaction_trigger_ratio")
                 .unwrap_or(default.compaction_trigger_ratio),
         }
+    }
+
+    fn compaction(&mut self, top: &Section<'_>) -> CompactionConfig {
+        let Some(section) = self.section(top, "compaction") else { return Default::default() };
+        self.warn_of_slips(&section, names::COMPACTION);
+        CompactionConfig {
+            strategy: self.strategy(&section, "strategy").unwrap_or_default(),
+            fallback: self.strategy(&section, "fallback"),
+        }
+    }
+
+    fn strategy(&mut self, section: &Section<'_>, key: &str) -> Option<CompactionStrategyKind> {
+        let name = self.text(section, key).filter(|name| !name.is_empty())?;
+        if let Some(kind) = CompactionStrategyKind::by_name(&name) {
+            return Some(kind);
+        }
+        let known = CompactionStrategyKind::NAMES.map(|(known, _)| known);
+        let advice = match names::nearest(&name, known) {
+            Some(near) => format!("Did you mean {key} = {near:?}?"),
+            None => "Strategies of one's own are not loaded; choose one of these.".to_owned(),
+        };
+        self.problem(
+            section.table.get(key).and_then(|entry| entry.line),
+            format!("unknown strategy {name:?} (known: {})", names::list(known)),
+            advice,
+        );
+        None
     }
 
     /// Every name that must refer to something does.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
 use super::{NetworkConfig, Price, without_login};
+use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,14 +32,18 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Limits of the loop.
     pub loop_control: LoopControl,
-    /// How servers are reached.
-    pub network: NetworkConfig,
+    /// How a context that is too long is made shorter.
+    pub compaction: CompactionConfig,
+    /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
+    pub permission_rules: Vec<Rule>,
     /// Commands that are run at certain events.
     pub hooks: Vec<HookConfig>,
     /// Are the skills folders of all programs used, or only the first there is?
     pub merge_all_available_skills: bool,
     /// Further folders with skills.
     pub extra_skill_dirs: Vec<String>,
+    /// How servers are reached.
+    pub network: NetworkConfig,
 }
 
 impl Default for Config {
@@ -54,10 +59,12 @@ impl Default for Config {
             models: BTreeMap::new(),
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
-            network: NetworkConfig::default(),
+            compaction: CompactionConfig::default(),
+            permission_rules: Vec::new(),
             hooks: Vec::new(),
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
+            network: NetworkConfig::default(),
         }
     }
 }
@@ -186,6 +193,67 @@ impl Default for LoopControl {
             max_ralph_iterations: 0,
             reserved_context_size: 50_000,
             compaction_trigger_ratio: 0.85,
+        }
+    }
+}
+
+/// How a context that is too long is made shorter (KLIP-13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompactionConfig {
+    /// What is tried.
+    pub strategy: CompactionStrategyKind,
+    /// What is done instead when that fails; none: the failure ends the turn.
+    pub fallback: Option<CompactionStrategyKind>,
+}
+
+/// A way to make a context shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionStrategyKind {
+    /// The model summarises the older part.
+    #[default]
+    LlmSummary,
+    /// Results of older tool calls are replaced by a placeholder.
+    HideToolResults,
+    /// That, or a summary when there is nothing to hide.
+    HideThenSummary,
+    /// The older part is cut off.
+    Truncate,
+}
+
+impl CompactionStrategyKind {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("llm_summary", Self::LlmSummary),
+        ("hide_tool_results", Self::HideToolResults),
+        ("hide_then_summary", Self::HideThenSummary),
+        ("truncate", Self::Truncate),
+    ];
+
+    /// Its name in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LlmSummary => "llm_summary",
+            Self::HideToolResults => "hide_tool_results",
+            Self::HideThenSummary => "hide_then_summary",
+            Self::Truncate => "truncate",
+        }
+    }
+
+    /// The strategy called `name`, by its name here or by the import path KLIP-13 gives it.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        if let Some((_, kind)) = Self::NAMES.iter().find(|(known, _)| *known == name) {
+            return Some(*kind);
+        }
+        match name.strip_prefix("kimi_cli.soul.compaction:")? {
+            "LLMSummaryCompaction" | "SimpleCompaction" => Some(Self::LlmSummary),
+            "ToolResultHidingCompaction" => Some(Self::HideToolResults),
+            "HidingThenSummaryCompaction" => Some(Self::HideThenSummary),
+            "FallbackCompaction" => Some(Self::Truncate),
+            _ => None,
         }
     }
 }

@@ -282,3 +282,42 @@ proptest! {
         prop_assert!(Config::load(&paths, &ConfigSource::Inline(text)).is_err());
     }
 }
+
+#[test]
+fn a_strategy_has_a_name_and_an_import_path() {
+    let strategy = |text: &str| {
+        load(&format!("[compaction]\nstrategy = {text:?}\nfallback = \"truncate\"\n"))
+            .map(|loaded| loaded.config.compaction)
+    };
+    for (name, kind) in CompactionStrategyKind::NAMES {
+        assert_eq!(kind.name(), name);
+        let fallback = Some(CompactionStrategyKind::Truncate);
+        assert_eq!(strategy(name), Ok(CompactionConfig { strategy: kind, fallback }));
+    }
+    for (path, kind) in [
+        ("LLMSummaryCompaction", CompactionStrategyKind::LlmSummary),
+        ("ToolResultHidingCompaction", CompactionStrategyKind::HideToolResults),
+        ("HidingThenSummaryCompaction", CompactionStrategyKind::HideThenSummary),
+    ] {
+        let found = strategy(&format!("kimi_cli.soul.compaction:{path}")).expect(path);
+        assert_eq!(found.strategy, kind);
+    }
+    let error = strategy("my.module:Mine").expect_err("unknown");
+    assert!(error.contains("config.toml:2: unknown strategy"), "{error}");
+    assert!(strategy("truncat").expect_err("a slip").contains("Did you mean"));
+    assert_eq!(load("").expect("nothing").config.compaction, CompactionConfig::default());
+}
+
+#[test]
+fn permission_rules_are_read_and_a_wrong_one_is_told_not_left_out() {
+    use crate::permission::{Decision, Rule};
+    let text =
+        "[[permission.rules]]\ntool = \"Bash\"\ncommand = \"git push\"\ndecision = \"deny\"\n";
+    let rules = load(text).expect("a rule").config.permission_rules;
+    assert_eq!(rules, [Rule::command("git push", Decision::Deny)]);
+    let error =
+        load("[permission]\nrules = [{tool = \"Bash\", decision = \"no\"}]").expect_err("no");
+    assert!(error.contains("config.toml:2: permission.rules.decision is \"no\""), "{error}");
+    let error = load("[permission]\nrules = [1]").expect_err("no table");
+    assert!(error.contains("is no table"), "{error}");
+}

@@ -4,7 +4,9 @@
 //! on every step when the window is not larger than the reserve, and it counts `CHECKPOINT n` rows
 //! as messages worth keeping.
 
-use crate::message::{ContentPart, Message, Role};
+use crate::message::{
+    ContentPart, Message, Role, bytes_within, estimate_tokens, message_hundredths,
+};
 
 const SUMMARY_NOTE: &str =
     "<system>Previous context has been compacted. Here is the compaction output:</system>";
@@ -87,6 +89,48 @@ pub fn compacted(summary: &[ContentPart], plan: CompactionPlan) -> Vec<Message> 
     let mut messages = vec![Message::new(Role::User, parts)];
     messages.extend(plan.to_keep);
     messages
+}
+
+/// Shortens the longest texts to be summarised so that all of them together stay below `tokens`:
+/// a summary of a cut log is better than a request the provider refuses.
+pub fn fit(plan: &mut CompactionPlan, tokens: u64) {
+    let weights = |plan: &CompactionPlan| -> Vec<u64> {
+        plan.to_compact.iter().map(|message| message_hundredths(message) / 100).collect()
+    };
+    let mut sorted = weights(plan);
+    if sorted.iter().sum::<u64>() <= tokens {
+        return;
+    }
+    sorted.sort_unstable();
+    // The largest limit with which the sum fits: small messages stay whole, large ones share the rest.
+    let (mut left, mut limit) = (tokens, 0);
+    for (index, weight) in sorted.iter().enumerate() {
+        limit = left / (sorted.len() - index) as u64;
+        if *weight > limit {
+            break;
+        }
+        left -= weight;
+    }
+    for message in &mut plan.to_compact {
+        let mut rest = limit;
+        for part in &mut message.content {
+            if let ContentPart::Text { text } = part {
+                let weight = estimate_tokens(text);
+                if weight > rest {
+                    *text = shortened(text, rest);
+                }
+                rest = rest.saturating_sub(weight);
+            }
+        }
+    }
+}
+
+/// The beginning and the end of `text`, `tokens` together, and how much is missing between them.
+fn shortened(text: &str, tokens: u64) -> String {
+    let head = bytes_within(text.chars(), tokens / 2);
+    let tail = text.len() - bytes_within(text[head..].chars().rev(), tokens / 2);
+    let missing = text[head..tail].chars().count();
+    format!("{}\n[… {missing} characters left out …]\n{}", &text[..head], &text[tail..])
 }
 
 fn role_name(role: Role) -> &'static str {
@@ -172,6 +216,33 @@ mod tests {
             r#"{"role":"user","content":[{"type":"text","text":"<system>Previous context has been compacted. Here is the compaction output:</system>"},{"type":"text","text":"SUMMARY"}]}"#
         );
         assert_eq!(after[1..], [Message::user("go on")]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_in_the_middle_and_short_ones_stay() {
+        let mut plan = CompactionPlan {
+            to_compact: vec![
+                Message::user("short"),
+                Message::assistant(format!("begin{}end", "终".repeat(1000))),
+                Message::assistant(format!("first{}last", "x".repeat(8000))),
+            ],
+            to_keep: vec![],
+        };
+        let whole = plan.clone();
+        fit(&mut plan, 4000);
+        assert_eq!(plan, whole);
+        fit(&mut plan, 801);
+        assert_eq!(plan.to_compact[0], whole.to_compact[0]);
+        for (message, ends) in
+            plan.to_compact[1..].iter().zip([("begin", "end"), ("first", "last")])
+        {
+            let text = message.text();
+            assert!(text.starts_with(ends.0) && text.ends_with(ends.1), "{text}");
+            assert!(text.contains("characters left out"));
+            assert!((380..=420).contains(&estimate_tokens(&text)), "{}", estimate_tokens(&text));
+        }
+        fit(&mut plan, 0);
+        assert!(estimate_tokens(&plan.to_compact[1].text()) < 20);
     }
 
     proptest! {

@@ -78,6 +78,12 @@ fn listed(known: &[Generation]) -> String {
 }
 
 impl ContextError {
+    /// Is it the disk's fault, rather than a wrong choice of whoever asked?
+    #[must_use]
+    pub fn is_io(&self) -> bool {
+        matches!(self, Self::Io { .. })
+    }
+
     /// Makes an error of `action` on `path`, for `map_err`.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

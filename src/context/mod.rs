@@ -1,7 +1,7 @@
 //! What the model is given: `context.jsonl` and its twin in memory.
 //!
 //! [`Context`] keeps the two equal: append, restore, checkpoint, revert, clear, replace.
-//! [`compaction`] is the pure part of summarising a long one. When to do any of that is for `soul`
+//! [`compaction`] is the pure part of summarising a long one, [`rewrite`] shortens one without a model. When to do any of that is for `soul`
 //! to say, and who may open a session's context at all for `session` (its lock).
 
 pub mod compaction;
@@ -15,6 +15,7 @@ mod load;
 mod memory;
 mod record;
 mod repair;
+pub mod rewrite;
 mod rotation;
 mod store;
 #[cfg(test)]

@@ -44,6 +44,8 @@ pub struct HostOptions {
     pub thinking: Option<bool>,
     /// Steps in one turn, at most; none for what is configured.
     pub max_steps: Option<u64>,
+    /// Extra rounds of the ralph loop, -1 for endless; none for what is configured.
+    pub max_ralph_iterations: Option<i64>,
     /// Environment variables.
     pub env: Env,
 }

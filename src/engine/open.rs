@@ -9,14 +9,15 @@ use anyhow::Context as _;
 
 use super::{Closing, FrontEnd, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel};
+use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
 use crate::message::{CheckpointRef, Message, Role};
+use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
-use crate::soul::{self, Model, Modes, Setup};
+use crate::soul::{self, Model, Modes, RuleSource, Setup};
 use crate::tools::Toolset;
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
@@ -57,6 +58,7 @@ pub(super) fn open(
     context.freeze_system_prompt(&agent.system_prompt)?;
     warnings.extend(close_dangling_calls(&mut context)?);
 
+    let rules = rules(options, &work_dir, &mut warnings)?;
     let mut state = SessionState::load(&session.dir);
     state.plan_mode |= !is_resumed && options.config.default_plan_mode;
     let limits = limits(options);
@@ -86,6 +88,8 @@ pub(super) fn open(
             tools,
             model: Some(model),
             limits,
+            compaction: options.config.compaction,
+            rules,
             hub: hub.clone(),
             state,
             modes: Modes {
@@ -264,10 +268,28 @@ fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
     state.additional_dirs.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
+/// The permission rules of the person and the project.
+fn rules(
+    options: &HostOptions,
+    work_dir: &Path,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<RuleSource> {
+    let files = RuleFiles::new(&options.paths, work_dir);
+    let project = files.project_rules()?;
+    warnings.extend(project.warnings);
+    let scoped = |scope: Scope| move |rule: Rule| ScopedRule { scope, rule };
+    let of_user = options.config.permission_rules.iter().cloned().map(scoped(Scope::User));
+    let rules = of_user.chain(project.rules.into_iter().map(scoped(Scope::Project))).collect();
+    Ok(RuleSource { rules, files })
+}
+
 fn limits(options: &HostOptions) -> LoopControl {
     let mut limits = options.config.loop_control.clone();
     if let Some(steps) = options.max_steps {
         limits.max_steps_per_turn = steps;
+    }
+    if let Some(rounds) = options.max_ralph_iterations {
+        limits.max_ralph_iterations = rounds;
     }
     limits
 }

@@ -73,6 +73,7 @@ impl House {
             yolo: false,
             thinking: None,
             max_steps: None,
+            max_ralph_iterations: None,
             env: Env::empty(),
         }
     }

@@ -44,19 +44,47 @@ pub fn message_hundredths(message: &Message) -> u64 {
     text.chain(calls).fold(0, u64::saturating_add)
 }
 
+/// Bytes of the longest beginning of `chars` that is no more than `tokens`. From the end of a text
+/// it works as well, with `chars` in reverse.
+#[must_use]
+pub fn bytes_within(chars: impl Iterator<Item = char>, tokens: u64) -> usize {
+    let mut scale = Scale::default();
+    let mut left = tokens.saturating_mul(100);
+    let mut bytes = 0;
+    for c in chars {
+        let Some(rest) = left.checked_sub(scale.weigh(c)) else { break };
+        left = rest;
+        bytes += c.len_utf8();
+    }
+    bytes
+}
+
 fn text_hundredths(text: &str) -> u64 {
-    let mut before = Class::Newline;
-    let mut letters = 0_u32;
-    let mut sum = 0_u64;
-    for c in text.chars() {
+    let mut scale = Scale::default();
+    text.chars().fold(0, |sum, c| sum.saturating_add(scale.weigh(c)))
+}
+
+/// Weighs characters one after the other: what one costs depends on what stands before it.
+struct Scale {
+    before: Class,
+    /// Letters in a row so far.
+    letters: u32,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { before: Class::Newline, letters: 0 }
+    }
+}
+
+impl Scale {
+    fn weigh(&mut self, c: char) -> u64 {
         let class = class(c);
         let is_letter = matches!(class, Class::Lower | Class::Upper);
-        letters = if is_letter { letters.saturating_add(1) } else { 0 };
-        let weight = if letters > LONGEST_WORD { 22 } else { weight(before, class) };
-        sum = sum.saturating_add(weight);
-        before = class;
+        self.letters = if is_letter { self.letters.saturating_add(1) } else { 0 };
+        let before = std::mem::replace(&mut self.before, class);
+        if self.letters > LONGEST_WORD { 22 } else { weight(before, class) }
     }
-    sum
 }
 
 fn class(c: char) -> Class {
@@ -121,6 +149,17 @@ mod tests {
             assert!(off <= 20, "{text}: guessed {guess}, counted {counted}");
         }
         assert_eq!(estimate_tokens(""), 0);
+    }
+
+    #[test]
+    fn a_text_is_cut_where_the_guess_says() {
+        let text = "let x = 1; 终端 and words ".repeat(50);
+        let tokens = estimate_tokens(&text) / 2;
+        let head = bytes_within(text.chars(), tokens);
+        assert!(estimate_tokens(&text[..head]).abs_diff(tokens) <= 1);
+        let tail = text.len() - bytes_within(text.chars().rev(), tokens);
+        assert!(estimate_tokens(&text[tail..]).abs_diff(tokens) <= tokens / 10);
+        assert_eq!((bytes_within("ab".chars(), 0), bytes_within("ab".chars(), u64::MAX)), (0, 2));
     }
 
     #[test]

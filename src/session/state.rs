@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::files;
 use crate::message::TodoItem;
+use crate::permission::Rule;
 
 const STATE_FILE: &str = "state.json";
 
@@ -42,12 +43,14 @@ pub struct SessionState {
     pub archived_at: Option<f64>,
     /// The agent's todo list.
     pub todos: Vec<TodoItem>,
+    /// Permission rules of this session.
+    pub permission_rules: Vec<Rule>,
     /// The values as they were loaded or saved last: what differs is this program's change.
     known: Vec<Value>,
 }
 
 /// Where each value of [`SessionState::values`] stands in the document.
-const PLACES: [&[&str]; 12] = [
+const PLACES: [&[&str]; 13] = [
     &["approval", "yolo"],
     &["approval", "afk"],
     &["approval", "auto_approve_actions"],
@@ -60,6 +63,8 @@ const PLACES: [&[&str]; 12] = [
     &["archived"],
     &["archived_at"],
     &["todos"],
+    // Under a key of our own: other programs leave it alone.
+    &["kimi_tui", "permission_rules"],
 ];
 
 impl SessionState {
@@ -89,6 +94,7 @@ impl SessionState {
             archived: value(&document, PLACES[9]),
             archived_at: value(&document, PLACES[10]),
             todos: value(&document, PLACES[11]),
+            permission_rules: value(&document, PLACES[12]),
             known: Vec::new(),
         };
         state.known = state.values().into();
@@ -137,6 +143,7 @@ impl SessionState {
             json!(self.archived),
             json!(self.archived_at),
             json!(self.todos),
+            json!(self.permission_rules),
         ]
     }
 }

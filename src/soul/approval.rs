@@ -3,16 +3,25 @@
 //! A request waits as long as it takes; it ends with an answer, with the turn, or with the tool
 //! that asked. Whoever shows it hears an `ApprovalResponse` in every case.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use super::permission::{Deed, Permissions, asks_nobody, prohibition};
 use super::state::SharedState;
+use crate::message::{ToolCall, ToolReturn};
+use crate::permission::{Decision, Rule, Scope};
 use crate::tools::{Approval, ApprovalAsk, ToolContext};
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Event, Hub, Request, SourceKind,
 };
+
+/// What an open request is answered with when nobody will answer it any more.
+const TURN_ENDED: &str = "Withdrawn: the turn ended before anybody answered.";
+const CALL_ENDED: &str = "Withdrawn: the call ended before anybody answered.";
 
 /// The approvals of one session.
 #[derive(Debug)]
@@ -20,27 +29,41 @@ pub(crate) struct Approvals {
     hub: Hub,
     state: SharedState,
     yolo: AtomicBool,
+    /// Is the person away?
+    afk: AtomicBool,
     /// Did a person say a plain no since [`Approvals::take_rejected`]?
     rejected: AtomicBool,
     pending: Mutex<Vec<Pending>>,
+    permissions: Permissions,
+    /// What a person made of calls, by their ids.
+    edits: Mutex<HashMap<String, Map<String, Value>>>,
+    /// Calls a person has agreed to already.
+    granted: Mutex<HashSet<String>>,
 }
 
 #[derive(Debug)]
 struct Pending {
     id: String,
+    call_id: String,
     action: String,
+    deed: Deed,
     reply: oneshot::Sender<Approval>,
 }
 
 impl Approvals {
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
-    pub(crate) fn new(hub: Hub, state: SharedState, yolo: bool) -> Self {
+    pub(crate) fn new(hub: Hub, state: SharedState, yolo: bool, permissions: Permissions) -> Self {
+        let afk = state.read(|state| state.afk);
         Self {
             hub,
             state,
             yolo: AtomicBool::new(yolo),
+            afk: AtomicBool::new(afk),
             rejected: AtomicBool::new(false),
             pending: Mutex::default(),
+            permissions,
+            edits: Mutex::default(),
+            granted: Mutex::default(),
         }
     }
 
@@ -52,6 +75,16 @@ impl Approvals {
     /// Approves everything from now on, or asks again.
     pub(crate) fn set_yolo(&self, yolo: bool) {
         self.yolo.store(yolo, Ordering::Relaxed);
+    }
+
+    /// Is the person away, so that nobody can be asked?
+    pub(crate) fn afk(&self) -> bool {
+        self.afk.load(Ordering::Relaxed)
+    }
+
+    /// The person is away, or back.
+    pub(crate) fn set_afk(&self, afk: bool) {
+        self.afk.store(afk, Ordering::Relaxed);
     }
 
     /// Was something rejected without a word since this was last asked? Such a no ends the turn.
@@ -66,12 +99,60 @@ impl Approvals {
 
     /// Asks whether the call of `context` may do what `ask` says, and waits for the answer.
     pub(crate) async fn request(&self, context: &ToolContext, ask: ApprovalAsk) -> Approval {
-        if self.yolo() || self.is_approved_for_session(&ask.action) {
+        if self.lock_granted().contains(&context.call_id) {
             return Approval::Approved;
         }
+        let deed = self.permissions.deed_of_ask(&context.called_as, &ask.display);
+        let said = self.permissions.decide(&deed);
+        match &said {
+            Some((Decision::Deny, rule)) => {
+                return Approval::Rejected { feedback: prohibition(rule) };
+            }
+            Some((Decision::Allow, _)) => return Approval::Approved,
+            _ if self.yolo() || self.afk() => return Approval::Approved,
+            Some((Decision::Ask, _)) => {}
+            None if self.is_approved_for_session(&ask.action) => return Approval::Approved,
+            None => {}
+        }
+        self.ask(context, ask, deed).await
+    }
+
+    /// What the rules say about `call` before it is made: a tool that asks nobody must not do what
+    /// is forbidden, and is asked for where a rule says so. The result to give back if it may not.
+    pub(crate) async fn guard(&self, call: &ToolCall, context: &ToolContext) -> Option<ToolReturn> {
+        let deed = self.permissions.deed_of_call(call);
+        match self.permissions.decide(&deed)? {
+            (Decision::Deny, rule) => {
+                Some(ToolReturn::error(prohibition(&rule), "Forbidden by a rule"))
+            }
+            (Decision::Ask, _) if asks_nobody(&deed.names) && !self.yolo() && !self.afk() => {
+                let name = &context.called_as;
+                let arguments = call.arguments();
+                let ask = ApprovalAsk {
+                    action: format!("use {name}"),
+                    description: format!("Call {name} with {arguments}"),
+                    display: Vec::new(),
+                };
+                match self.ask(context, ask, deed).await {
+                    Approval::Approved => None,
+                    Approval::Rejected { feedback } => Some(Approval::rejection(&feedback)),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks a person.
+    async fn ask(&self, context: &ToolContext, ask: ApprovalAsk, deed: Deed) -> Approval {
         let id = uuid::Uuid::new_v4().to_string();
         let (reply, answer) = oneshot::channel();
-        self.lock().push(Pending { id: id.clone(), action: ask.action.clone(), reply });
+        self.lock().push(Pending {
+            id: id.clone(),
+            call_id: context.call_id.clone(),
+            action: ask.action.clone(),
+            deed,
+            reply,
+        });
         let _withdraw = Withdraw { approvals: self, id: &id };
         self.hub.request(Request::ApprovalRequest(ApprovalRequest {
             id: id.clone(),
@@ -117,11 +198,71 @@ impl Approvals {
         }
     }
 
+    /// Adds `rule`, then answers the request `id`, if one is meant, and every other one the rule
+    /// decides.
+    ///
+    /// # Errors
+    /// Why the rule cannot be used or kept, for a person. Then nothing is answered.
+    pub(crate) fn add_rule(
+        &self,
+        id: Option<&str>,
+        scope: Scope,
+        rule: Rule,
+    ) -> Result<(), String> {
+        let choice = match rule.decision {
+            Decision::Deny => ApprovalChoice::Reject,
+            Decision::Allow | Decision::Ask => ApprovalChoice::Approve,
+        };
+        self.permissions.add(scope, rule)?;
+        for pending in self.take(|pending| Some(pending.id.as_str()) == id) {
+            self.resolve(pending, choice, "");
+        }
+        let decided = |pending: &Pending| {
+            let (decision, rule) = self.permissions.decide(&pending.deed)?;
+            (decision != Decision::Ask).then_some((decision, rule))
+        };
+        for pending in self.take(|pending| decided(pending).is_some()) {
+            match decided(&pending) {
+                Some((Decision::Deny, rule)) => {
+                    self.resolve(pending, ApprovalChoice::Reject, &prohibition(&rule));
+                }
+                _ => self.resolve(pending, ApprovalChoice::Approve, ""),
+            }
+        }
+        Ok(())
+    }
+
+    /// Approves a call, but with `arguments` in the place of those of the same names. The tool
+    /// that asks is sent away; [`Self::take_edit`] has the call made anew.
+    pub(crate) fn approve_edited(&self, id: &str, arguments: Map<String, Value>) {
+        let Some(pending) = self.take(|pending| pending.id == id).pop() else {
+            tracing::debug!(id, "an answer to a request that is not open");
+            return;
+        };
+        self.lock_edits().insert(pending.call_id.clone(), arguments);
+        self.announce(&pending.id, ApprovalChoice::Approve, "");
+        let _ = pending.reply.send(Approval::Rejected { feedback: String::new() });
+    }
+
+    /// What a person made of the call `call_id`, whose next request is granted.
+    pub(crate) fn take_edit(&self, call_id: &str) -> Option<Map<String, Value>> {
+        let edit = self.lock_edits().remove(call_id)?;
+        self.lock_granted().insert(call_id.to_owned());
+        Some(edit)
+    }
+
+    /// The call `call_id` is over: what was granted to it is not granted to another of that id.
+    pub(crate) fn forget(&self, call_id: &str) {
+        self.lock_granted().remove(call_id);
+    }
+
     /// Says no to everything that waits: the turn is over. Does not count as a person's no.
     pub(crate) fn withdraw_all(&self) {
         for pending in self.take(|_| true) {
-            self.announce(&pending.id, ApprovalChoice::Reject, "");
+            self.announce(&pending.id, ApprovalChoice::Reject, TURN_ENDED);
         }
+        self.lock_edits().clear();
+        self.lock_granted().clear();
     }
 
     fn resolve(&self, pending: Pending, choice: ApprovalChoice, feedback: &str) {
@@ -151,6 +292,14 @@ impl Approvals {
         self.lock().extract_if(.., |pending| which(pending)).collect()
     }
 
+    fn lock_edits(&self) -> MutexGuard<'_, HashMap<String, Map<String, Value>>> {
+        self.edits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_granted(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,7 +314,7 @@ struct Withdraw<'a> {
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
         for pending in self.approvals.take(|pending| pending.id == self.id) {
-            self.approvals.announce(&pending.id, ApprovalChoice::Reject, "");
+            self.approvals.announce(&pending.id, ApprovalChoice::Reject, CALL_ENDED);
         }
     }
 }

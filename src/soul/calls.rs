@@ -7,14 +7,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::approval::Approvals;
 use super::gate;
 use crate::hooks::Hooks;
 use crate::message::{ToolCall, ToolReturn};
 use crate::tools::{ToolContext, Toolset};
-use crate::wire::{Event, Hub, ToolResult};
+use crate::wire::{CallEdited, Event, Extension, Hub, ToolResult};
 
 /// How long cancelled tools may take to be dropped before the turn ends without waiting for them.
 const DROP_LIMIT: Duration = Duration::from_millis(50);
@@ -59,6 +61,7 @@ impl<'a> Calls<'a> {
         hub: &'a Hub,
         tools: &Arc<Toolset>,
         hooks: &Hooks,
+        approvals: &Arc<Approvals>,
         context: &ToolContext,
     ) -> Self {
         let mut tasks = JoinSet::new();
@@ -67,14 +70,16 @@ impl<'a> Calls<'a> {
             if calls[..at].iter().any(|earlier| earlier.function == call.function) {
                 continue;
             }
-            let (tools, hooks, call) = (Arc::clone(tools), hooks.clone(), call.clone());
+            let (tools, call) = (Arc::clone(tools), call.clone());
             let context = ToolContext {
                 call_id: call.id.clone(),
                 called_as: call.function.name.clone(),
                 ..context.clone()
             };
-            let task =
-                tasks.spawn(async move { gate::call(&hooks, &tools, &call, &context).await });
+            let (hub, hooks, approvals) = (hub.clone(), hooks.clone(), Arc::clone(approvals));
+            let task = tasks.spawn(async move {
+                carry_out(&tools, &hooks, call, &context, &approvals, &hub).await
+            });
             first_of.insert(task.id(), at);
         }
         Self { calls, hub, tasks, first_of, returns: vec![None; calls.len()] }
@@ -128,6 +133,57 @@ impl<'a> Calls<'a> {
         tell(self.hub, &self.calls[at], result);
         self.returns[at] = Some(result.clone());
     }
+}
+
+/// Makes `call` as far as the rules allow, or what a person makes of it.
+async fn carry_out(
+    tools: &Toolset,
+    hooks: &Hooks,
+    call: ToolCall,
+    context: &ToolContext,
+    approvals: &Approvals,
+    hub: &Hub,
+) -> ToolReturn {
+    let result = match approvals.guard(&call, context).await {
+        Some(forbidden) => forbidden,
+        None => gate::call(hooks, tools, &call, context).await,
+    };
+    let Some(changed) = approvals.take_edit(&call.id) else { return result };
+    let (edited, told) = edited(call, changed);
+    hub.extension(Extension::CallEdited(CallEdited {
+        tool_call_id: edited.id.clone(),
+        arguments: edited.arguments().to_owned(),
+    }));
+    let mut result = gate::call(hooks, tools, &edited, context).await;
+    // Some providers use the same ids again in the next step.
+    approvals.forget(&edited.id);
+    result.message = format!("{told} {}", result.message).trim_end().to_owned();
+    result
+}
+
+/// `call` with `changed` in the place of the arguments of those names, and the words that tell the
+/// model what was really done.
+fn edited(mut call: ToolCall, changed: Map<String, Value>) -> (ToolCall, String) {
+    const LONGEST: usize = 2000;
+    let mut arguments: Map<String, Value> =
+        serde_json::from_str(call.arguments()).unwrap_or_default();
+    let mut told = "The user changed this call before approving it. Not your version was carried \
+                    out but this one:"
+        .to_owned();
+    for (name, value) in changed {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let length = text.chars().count();
+        if length <= LONGEST {
+            told.push_str(&format!("\n{name}: {text}"));
+        } else {
+            let start: String = text.chars().take(LONGEST).collect();
+            told.push_str(&format!("\n{name} ({length} characters): {start}[…]"));
+        }
+        arguments.insert(name, value);
+    }
+    told.push('\n');
+    call.function.arguments = Some(Value::Object(arguments).to_string());
+    (call, told)
 }
 
 fn defect(error: &JoinError) -> ToolReturn {

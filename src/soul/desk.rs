@@ -9,6 +9,7 @@ use super::approval::Approvals;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use crate::message::UserInput;
+use crate::permission::{Rule, Scope};
 use crate::wire::{Command, DoorMessage, Hub, Response};
 
 /// Takes commands while a turn runs. Cheap to clone.
@@ -73,9 +74,25 @@ impl Desk {
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
+            Some(Command::Restore { .. }) => {
+                self.refuse("A turn is running. Cancel it before you restore a context.");
+            }
+            Some(Command::AddRule { request_id, scope, rule }) => {
+                self.add_rule(request_id.as_deref(), scope, rule);
+            }
+            Some(Command::ApproveEdited { request_id, arguments }) => {
+                self.approvals.approve_edited(&request_id, arguments);
+            }
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
+    }
+
+    /// Keeps a permission rule, and answers what it decides.
+    pub(super) fn add_rule(&self, request_id: Option<&str>, scope: Scope, rule: Rule) {
+        if let Err(reason) = self.approvals.add_rule(request_id, scope, rule) {
+            self.refuse(reason);
+        }
     }
 
     fn steer(&self, input: UserInput) {

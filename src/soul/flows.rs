@@ -4,7 +4,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::Soul;
-use super::turn::Stop;
+use super::turn::{Ended, Stop};
 use crate::message::{Message, Role};
 use crate::skill::flow::{Flow, Step};
 use crate::wire::{Event, TurnBegin};
@@ -71,12 +71,11 @@ impl Soul {
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: prompt.as_str().into() }));
         let result = self.turn(Message::user(prompt), cancel).await;
         self.hub.event(Event::turn_end());
-        result?;
-        // Only a turn that was stopped ends with the result of a tool.
-        Ok(self.context.history().last().is_some_and(|message| message.role == Role::Assistant))
+        Ok(result? == Ended::Finished)
     }
 
-    fn last_answer(&self) -> String {
+    /// What the model said last.
+    pub(super) fn last_answer(&self) -> String {
         let history = self.context.history().iter().rev();
         let answer = history.into_iter().find(|message| message.role == Role::Assistant);
         answer.map(Message::text).unwrap_or_default()
@@ -101,7 +100,7 @@ fn decision(prompt: &str, labels: &[&str], again: bool) -> String {
 }
 
 /// What stands in the last `<choice>` of an answer.
-fn choice(answer: &str) -> Option<String> {
+pub(super) fn choice(answer: &str) -> Option<String> {
     let (_, rest) = answer.rsplit_once("<choice>")?;
     let (chosen, _) = rest.split_once("</choice>")?;
     Some(chosen.trim().to_owned())

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::Soul;
-use super::turn::Stop;
+use super::turn::{Ended, Stop};
 use crate::config::HookEvent;
 use crate::hooks::{Hooks, Verdict};
 use crate::message::{Message, ToolCall, ToolReturn, UserInput};
@@ -92,7 +92,7 @@ impl Soul {
         &mut self,
         message: Message,
         cancel: &CancellationToken,
-    ) -> Result<(), Stop> {
+    ) -> Result<Ended, Stop> {
         let mut result = self.turn(message, cancel).await;
         if result.is_ok() {
             let about = json!({ "stop_hook_active": false });

@@ -6,6 +6,7 @@
 //! model call with its retries [`ask`], the tool calls of a step [`calls`].
 
 mod advice;
+mod afk;
 mod approval;
 mod ask;
 mod calls;
@@ -14,9 +15,14 @@ mod desk;
 mod dmail;
 mod flows;
 mod gate;
+mod overflow;
+mod permission;
 mod plan;
 mod questions;
+mod ralph;
 mod repair;
+mod repetition;
+mod restore;
 mod revert;
 mod services;
 mod skills;
@@ -24,6 +30,7 @@ mod slash;
 mod state;
 mod status;
 mod step;
+mod strategy;
 mod turn;
 mod workspace;
 
@@ -39,7 +46,7 @@ use futures::FutureExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Capability, HookConfig, LoopControl};
+use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl};
 use crate::context::Context;
 use crate::hooks::Hooks;
 use crate::llm::ChatProvider;
@@ -51,11 +58,13 @@ use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCo
 
 use approval::Approvals;
 use desk::Desk;
+use permission::Permissions;
 use plan::PlanMode;
 use questions::Questions;
 use services::Services;
 use state::SharedState;
 
+pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
@@ -95,6 +104,10 @@ pub(crate) struct Setup {
     pub(crate) model: Option<Model>,
     /// Limits of the loop.
     pub(crate) limits: LoopControl,
+    /// How a context that is too long is made shorter.
+    pub(crate) compaction: CompactionConfig,
+    /// What is allowed, asked about, forbidden.
+    pub(crate) rules: RuleSource,
     /// Who hears of it.
     pub(crate) hub: Hub,
     /// What `state.json` says.
@@ -124,6 +137,7 @@ pub(crate) struct Soul {
     tools: Arc<Toolset>,
     model: Option<Model>,
     limits: LoopControl,
+    compaction: CompactionConfig,
     hub: Hub,
     state: SharedState,
     approvals: Arc<Approvals>,
@@ -135,6 +149,8 @@ pub(crate) struct Soul {
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
+    /// Did the last compaction make a summary?
+    was_summarised: bool,
 }
 
 /// What an idle soul is asked to do.
@@ -149,9 +165,11 @@ impl Soul {
     /// A soul that has heard nothing yet.
     pub(crate) fn new(setup: Setup) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
-        let Setup { state, modes, info, .. } = setup;
+        let Setup { state, modes, compaction, rules, info, .. } = setup;
         let state = SharedState::new(&info.session_dir, state);
-        let approvals = Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo));
+        let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
+        let approvals =
+            Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo, permissions));
         let questions = Arc::new(Questions::new(hub.clone(), state.clone()));
         let plan =
             PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
@@ -172,6 +190,7 @@ impl Soul {
             tools: Arc::new(tools),
             model,
             limits,
+            compaction,
             hub,
             state,
             approvals,
@@ -182,6 +201,7 @@ impl Soul {
             plan,
             info,
             compacted_to: 0,
+            was_summarised: false,
         }
     }
 
@@ -202,8 +222,16 @@ impl Soul {
                     self.refuse("No turn is running. Send it as a prompt.");
                     true
                 }
+                Command::AddRule { request_id, scope, rule } => {
+                    self.desk.add_rule(request_id.as_deref(), scope, rule);
+                    true
+                }
+                Command::Restore { generation } => {
+                    self.restore_by_user(generation);
+                    true
+                }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.
-                Command::Cancel | Command::Respond(_) => true,
+                Command::Cancel | Command::Respond(_) | Command::ApproveEdited { .. } => true,
                 Command::SetPlanMode(on) => {
                     self.desk.set_plan_mode(on);
                     true

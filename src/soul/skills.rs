@@ -19,7 +19,7 @@ impl Soul {
         let (kind, skill) = skills.by_command(name)?;
         if kind == Kind::Standard {
             let message = Message::user(skill.prompt(request));
-            return Some(self.turn_with_hooks(message, cancel).await);
+            return Some(self.turn_with_hooks(message, cancel).await.map(drop));
         }
         match skill.flow() {
             Ok(flow) => Some(self.walk(&flow, cancel).await),

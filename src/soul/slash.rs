@@ -12,6 +12,12 @@ pub(crate) enum Builtin {
     Clear,
     /// Approve everything, or no longer.
     Yolo,
+    /// Bring an earlier context back.
+    Restore,
+    /// Bring back what was gone back from.
+    Redo,
+    /// The person is away, or back.
+    Afk,
     /// Write `AGENTS.md`.
     Init,
     /// Plan mode.
@@ -47,10 +53,28 @@ const BUILTINS: &[Entry] = &[
         description: "Empty the context; the old one is kept on disk",
     },
     Entry {
+        builtin: Builtin::Restore,
+        name: "restore",
+        aliases: &[],
+        description: "Bring an earlier context back: the last one, or a generation by its number",
+    },
+    Entry {
+        builtin: Builtin::Redo,
+        name: "redo",
+        aliases: &[],
+        description: "Bring back what you have just gone back from",
+    },
+    Entry {
         builtin: Builtin::Yolo,
         name: "yolo",
         aliases: &[],
         description: "Approve every action unasked, or ask again",
+    },
+    Entry {
+        builtin: Builtin::Afk,
+        name: "afk",
+        aliases: &[],
+        description: "You are away: nothing is asked, everything approved; again when you are back",
     },
     Entry {
         builtin: Builtin::Plan,

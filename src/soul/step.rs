@@ -6,8 +6,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, News, NoAnswer};
 use super::calls::{self, Calls};
-use super::turn::{Stop, check_capabilities};
-use super::{Model, Soul, repair};
+use super::compaction::Compacted;
+use super::repetition::Repetition;
+use super::turn::{Ended, Stop, check_capabilities};
+use super::{Model, Soul, overflow, repair};
+use crate::config::CompactionStrategyKind;
 use crate::context::{ContextError, estimate_tokens};
 use crate::llm::{Answer, ChatRequest, FinishReason, StreamPart};
 use crate::message::{ContentPart, Message, Role};
@@ -20,7 +23,7 @@ pub(super) enum Next {
     /// Another one.
     Step,
     /// Nothing: the turn is over.
-    Done,
+    Done(Ended),
 }
 
 impl Soul {
@@ -29,13 +32,12 @@ impl Soul {
         &mut self,
         n: u64,
         model: &Model,
+        repetition: &mut Repetition,
         cancel: &CancellationToken,
     ) -> Result<Next, Stop> {
         self.compact_if_needed(model, cancel).await?;
-        self.checkpoint(Some(n))?;
-        self.remind_of_plan()?;
-        self.services.denwa().set_next_checkpoint(self.context.next_checkpoint());
-        let answer = match self.ask(n, model, cancel).await {
+        self.begin_step(n)?;
+        let answer = match self.ask_and_shorten(n, model, cancel).await? {
             Ok(answer) => answer,
             Err(NoAnswer::Cancelled(so_far)) => {
                 self.keep_cut_off(&so_far)?;
@@ -45,7 +47,49 @@ impl Soul {
         };
         self.tell_finish(answer.finish());
         self.tell_answer_status(&answer);
-        self.act(answer, model, cancel).await
+        self.act(answer, model, repetition, cancel).await
+    }
+
+    fn begin_step(&mut self, n: u64) -> Result<(), ContextError> {
+        self.checkpoint(Some(n))?;
+        self.remind_of_plan()?;
+        self.services.denwa().set_next_checkpoint(self.context.next_checkpoint());
+        Ok(())
+    }
+
+    /// Asks the model. When the provider finds the conversation too long, it is compacted and the
+    /// model asked once more.
+    async fn ask_and_shorten(
+        &mut self,
+        n: u64,
+        model: &Model,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Answer, NoAnswer>, Stop> {
+        // Hiding may not be enough; then the second round summarises.
+        let hides_first = self.compaction.strategy == CompactionStrategyKind::HideThenSummary;
+        let mut rounds = if hides_first { 2 } else { 1 };
+        loop {
+            let error = match self.ask(n, model, cancel).await {
+                Err(NoAnswer::Failed(error)) if rounds > 0 && overflow::is_too_long(&error) => {
+                    error
+                }
+                other => return Ok(other),
+            };
+            rounds -= 1;
+            tracing::info!(%error, "Context too long, compacting...");
+            if self.compact_by_itself(model, cancel).await? == Compacted::NothingToDo {
+                return Err(error.into());
+            }
+            self.hub.event(Event::StepRetry(StepRetry {
+                n,
+                next_attempt: 2,
+                max_attempts: 2,
+                wait_s: 0.0,
+                error_type: error.kind().to_owned(),
+                status_code: error.status(),
+            }));
+            self.begin_step(n)?;
+        }
     }
 
     async fn ask(
@@ -90,20 +134,34 @@ impl Soul {
         &mut self,
         answer: Answer,
         model: &Model,
+        repetition: &mut Repetition,
         cancel: &CancellationToken,
     ) -> Result<Next, Stop> {
         let usage = answer.usage();
         let message = answer.into_message();
         let context = self.tool_context(cancel);
-        let results = Calls::start(message.calls(), &self.hub, &self.tools, &self.hooks, &context)
-            .finish(cancel)
-            .await;
-        let tool_messages: Vec<Message> = message
+        let results = Calls::start(
+            message.calls(),
+            &self.hub,
+            &self.tools,
+            &self.hooks,
+            &self.approvals,
+            &context,
+        )
+        .finish(cancel)
+        .await;
+        let mut tool_messages: Vec<Message> = message
             .calls()
             .iter()
             .zip(&results.returns)
             .map(|(call, result)| Message::tool_result(&call.id, result))
             .collect();
+        let verdict = repetition.see(message.calls());
+        for (at, reminder) in verdict.reminders {
+            if let Some(message) = tool_messages.get_mut(at) {
+                message.content.push(ContentPart::text(reminder));
+            }
+        }
         // From here to the end of the write nothing waits, so nothing can cut it in two.
         self.context.grow(
             usage.map(|usage| usage.input()),
@@ -118,15 +176,24 @@ impl Soul {
         if self.approvals.take_rejected() {
             // A person's no stops everything, a message to the past too; unless they said what to
             // do next.
-            return Ok(if self.take_steers(model)? { Next::Step } else { Next::Done });
+            let steered = self.take_steers(model)?;
+            return Ok(if steered { Next::Step } else { Next::Done(Ended::Rejected) });
         }
         let travelled = mail.is_some();
         if let Some(mail) = mail {
             self.go_back(mail.checkpoint, RevertCause::AgentDMail, Some(&mail.message))?;
         }
         let steered = self.take_steers(model)?;
+        if let Some(tool) = verdict.stop.filter(|_| !travelled && !steered) {
+            self.notify(
+                "The turn was stopped: the model goes in circles",
+                &format!("It made the same call of {tool} step after step. Tell it what to do."),
+                "warning",
+            );
+            return Ok(Next::Done(Ended::Repeated));
+        }
         let goes_on = travelled || steered || !message.calls().is_empty();
-        Ok(if goes_on { Next::Step } else { Next::Done })
+        Ok(if goes_on { Next::Step } else { Next::Done(Ended::Finished) })
     }
 
     fn tool_context(&self, cancel: &CancellationToken) -> ToolContext {

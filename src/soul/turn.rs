@@ -4,6 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::NoAnswer;
 use super::compaction::Compacted;
+use super::repetition::Repetition;
 use super::slash::{self, Builtin, Line};
 use super::step::Next;
 use super::{Model, Soul, advice, interruption_note};
@@ -17,6 +18,17 @@ use crate::session::short_title;
 use crate::wire::{
     CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin,
 };
+
+/// How a turn ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The model had nothing more to do.
+    Finished,
+    /// A person said no without a word.
+    Rejected,
+    /// The model went in circles.
+    Repeated,
+}
 
 /// Why a turn ended before its time.
 #[derive(Debug, thiserror::Error)]
@@ -76,8 +88,7 @@ impl Soul {
             let result = self.command(line, cancel).await;
             return self.end_turn(result);
         }
-        let message = Message::new(Role::User, input.into_parts());
-        let result = self.turn_with_hooks(message, cancel).await;
+        let result = self.rounds(Message::new(Role::User, input.into_parts()), cancel).await;
         let outcome = self.end_turn(result);
         self.give_title(&text);
         outcome
@@ -88,7 +99,7 @@ impl Soul {
         self.hub.event(Event::TurnBegin(TurnBegin { user_input: mail.as_str().into() }));
         let message = Message::user(prompts::dmail_from_person(&mail));
         let result = self.turn_with_hooks(message, cancel).await;
-        self.end_turn(result)
+        self.end_turn(result.map(drop))
     }
 
     /// Adds `message` and takes steps until the model is done.
@@ -96,11 +107,12 @@ impl Soul {
         &mut self,
         message: Message,
         cancel: &CancellationToken,
-    ) -> Result<(), Stop> {
+    ) -> Result<Ended, Stop> {
         let model = self.model.clone().ok_or(Stop::ModelNotSet)?;
         check_capabilities(&message, &model)?;
         self.checkpoint(None)?;
         self.context.append(&[message])?;
+        self.tell_of_afk()?;
         let mut result = self.steps(&model, cancel).await;
         if let Err(Stop::Cancelled) = result
             && let Err(error) = self.context.append(&[interruption_note()])
@@ -110,8 +122,9 @@ impl Soul {
         result
     }
 
-    async fn steps(&mut self, model: &Model, cancel: &CancellationToken) -> Result<(), Stop> {
+    async fn steps(&mut self, model: &Model, cancel: &CancellationToken) -> Result<Ended, Stop> {
         let mut n = 0;
+        let mut repetition = Repetition::default();
         loop {
             if cancel.is_cancelled() {
                 return Err(Stop::Cancelled);
@@ -121,9 +134,9 @@ impl Soul {
             }
             n += 1;
             self.hub.event(Event::StepBegin(StepBegin { n }));
-            match self.step(n, model, cancel).await {
+            match self.step(n, model, &mut repetition, cancel).await {
                 Ok(Next::Step) => {}
-                Ok(Next::Done) => return Ok(()),
+                Ok(Next::Done(ended)) => return Ok(ended),
                 Err(stop) => {
                     if !matches!(stop, Stop::Cancelled) {
                         self.hub.event(Event::StepInterrupted(Empty {}));
@@ -146,12 +159,18 @@ impl Soul {
     async fn command(&mut self, line: Line<'_>, cancel: &CancellationToken) -> Result<(), Stop> {
         match slash::find(line.name) {
             Some(Builtin::Init) => {
-                self.turn_with_hooks(Message::user(prompts::init()), cancel).await
+                self.turn_with_hooks(Message::user(prompts::init()), cancel).await.map(drop)
             }
             Some(Builtin::Compact) => self.compact_by_user(line.arguments, cancel).await,
             Some(Builtin::Clear) => self.clear(),
+            Some(Builtin::Restore) => self.restore_command(line.arguments),
+            Some(Builtin::Redo) => self.redo_command(),
             Some(Builtin::Yolo) => {
                 self.toggle_yolo();
+                Ok(())
+            }
+            Some(Builtin::Afk) => {
+                self.toggle_afk();
                 Ok(())
             }
             Some(Builtin::Plan) => {

@@ -16,6 +16,8 @@ pub enum Context {
     Composer,
     /// An approval request waits.
     Approval,
+    /// The agent asks the person something.
+    Question,
     /// The checkpoint timeline.
     Timeline,
     /// The transcript has the focus.
@@ -36,12 +38,13 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
         Self::Pager,
         Self::Approval,
+        Self::Question,
         Self::Timeline,
         Self::Sessions,
         Self::Picker,
@@ -57,6 +60,7 @@ impl Context {
             Self::Global => "Everywhere",
             Self::Composer => "Composer",
             Self::Approval => "Approval",
+            Self::Question => "Questions",
             Self::Timeline => "Timeline",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",
@@ -136,6 +140,18 @@ pub enum Action {
     Reject,
     /// Do not, and say what to do instead.
     RejectWithFeedback,
+    /// Plan mode on or off.
+    TogglePlan,
+    /// Take or choose the option of this number.
+    Option(u8),
+    /// Choose the marked option beside others.
+    ToggleOption,
+    /// The question before.
+    PreviousQuestion,
+    /// The question after.
+    NextQuestion,
+    /// Do not answer.
+    Dismiss,
     /// Move up.
     SelectPrevious,
     /// Move down.
@@ -267,6 +283,25 @@ const DEFAULTS: &[Row] = &[
     (Context::Approval, "up k", Action::SelectPrevious, "Option above", ""),
     (Context::Approval, "down j", Action::SelectNext, "Option below", ""),
     (Context::Approval, "enter", Action::Choose, "Take the marked option", ""),
+    (
+        Context::Question,
+        "enter",
+        Action::Choose,
+        "Take the marked option; confirm several",
+        "answer",
+    ),
+    (Context::Question, "space", Action::ToggleOption, "Choose among several", "choose"),
+    (Context::Question, "1", Action::Option(1), "The first option", ""),
+    (Context::Question, "2", Action::Option(2), "The second option", ""),
+    (Context::Question, "3", Action::Option(3), "The third option", ""),
+    (Context::Question, "4", Action::Option(4), "The fourth option", ""),
+    (Context::Question, "5", Action::Option(5), "The fifth option", ""),
+    (Context::Question, "6", Action::Option(6), "The sixth option", ""),
+    (Context::Question, "up k", Action::SelectPrevious, "Option above", ""),
+    (Context::Question, "down j", Action::SelectNext, "Option below", ""),
+    (Context::Question, "left shift-tab", Action::PreviousQuestion, "Question before", ""),
+    (Context::Question, "right tab", Action::NextQuestion, "Question after", "next"),
+    (Context::Question, "esc", Action::Dismiss, "Do not answer", "dismiss"),
     (Context::Timeline, "up k", Action::SelectPrevious, "Earlier checkpoint", "move"),
     (Context::Timeline, "down j", Action::SelectNext, "Later checkpoint", ""),
     (Context::Timeline, "enter", Action::Choose, "Show this place in the conversation", "show"),
@@ -308,6 +343,7 @@ const DEFAULTS: &[Row] = &[
     (Context::Global, "ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
     (Context::Global, "ctrl-p", Action::Palette, "All actions and commands, to search", ""),
     (Context::Global, "f5", Action::NewSession, "New session", ""),
+    (Context::Global, "shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),
     (Context::Global, "f6", Action::Compact, "Summarise the context (/compact)", ""),
     (Context::Global, "f8", Action::Clear, "Empty the context (/clear), asks first", ""),
     (

@@ -17,7 +17,8 @@ use crate::message::{
 };
 use crate::wire::{
     ApprovalRequest, CheckpointCreated, ContextSize, DoorMessage, Event, Extension, PromptOutcome,
-    Request, SessionInfo, SlashCommand, SourceKind, StatusUpdate, StepBegin, ToolResult, TurnBegin,
+    Question, QuestionOption, QuestionRequest, Request, SessionInfo, SlashCommand, SourceKind,
+    StatusUpdate, StepBegin, ToolResult, TurnBegin,
 };
 
 /// A screen to be driven by a test.
@@ -161,6 +162,33 @@ impl Harness {
             subagent_type: None,
             source_description: None,
             display: vec![DisplayBlock::Shell { language: "bash".into(), command: command.into() }],
+        }))))
+    }
+
+    /// The engine asks: question, header, labels, and whether several may be chosen.
+    pub fn question(&mut self, id: &str, questions: &[(&str, &str, &[&str], bool)]) -> &mut Self {
+        let questions = questions
+            .iter()
+            .map(|&(question, header, labels, multi_select)| Question {
+                question: question.into(),
+                header: header.into(),
+                options: labels
+                    .iter()
+                    .map(|&label| QuestionOption {
+                        label: label.into(),
+                        description: format!("What {label} means"),
+                    })
+                    .collect(),
+                multi_select,
+                body: String::new(),
+                other_label: String::new(),
+                other_description: String::new(),
+            })
+            .collect();
+        self.send(Msg::Door(DoorMessage::Request(Request::QuestionRequest(QuestionRequest {
+            id: id.into(),
+            tool_call_id: Some("q1".into()),
+            questions,
         }))))
     }
 

@@ -1,7 +1,10 @@
 //! Commands: what a front end tells the engine.
 
+use serde_json::{Map, Value};
+
 use super::Response;
-use crate::message::{CheckpointRef, UserInput};
+use crate::message::{CheckpointRef, Generation, UserInput};
+use crate::permission::{Rule, Scope};
 
 /// One thing a front end asks of the engine. The first six are wire 1.10's methods and answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,30 @@ pub enum Command {
         to: CheckpointRef,
         /// What to tell the model there.
         mail: Option<String>,
+    },
+    /// Make the content of an earlier generation the context again. Ours; refused while a turn
+    /// runs.
+    Restore {
+        /// Which one; none for the one before the current.
+        generation: Option<Generation>,
+    },
+    /// Keep a permission rule, and answer an approval request by it: approved, or rejected when
+    /// the rule is a prohibition. Other open requests that the rule decides are answered too. Ours.
+    AddRule {
+        /// The request; none to keep the rule only.
+        request_id: Option<String>,
+        /// How far it holds.
+        scope: Scope,
+        /// The rule.
+        rule: Rule,
+    },
+    /// Approve a call with other arguments: those given replace the model's of the same names, a
+    /// `command` for instance, or a `content`. The model is told what really ran. Ours.
+    ApproveEdited {
+        /// The request.
+        request_id: String,
+        /// The arguments that are changed.
+        arguments: Map<String, Value>,
     },
     /// End the session: cancel what runs, write everything, leave.
     Shutdown,

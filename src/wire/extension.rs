@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::{CheckpointId, CheckpointRef, Generation};
+use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,12 @@ pub enum Extension {
     ContextCleared(ContextChange),
     /// The context was summarised: the token counts that `CompactionEnd` lacks.
     ContextCompacted(ContextChange),
+    /// What that did to each message; told right before it.
+    ContextRewritten(ContextRewritten),
+    /// An earlier context, or what a revert had dropped, is the context again.
+    ContextRestored(ContextRestored),
+    /// A person approved a call with other arguments than the model's.
+    CallEdited(CallEdited),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
 }
@@ -90,6 +96,74 @@ pub struct ContextChange {
     pub after: ContextSize,
     /// The next checkpoint's id in the new generation.
     pub next_checkpoint: CheckpointId,
+}
+
+/// What became of a message that a compaction did not keep as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageFate {
+    /// It is part of a summary.
+    Summarised,
+    /// A placeholder stands in its place.
+    Hidden,
+    /// It is gone.
+    Dropped,
+}
+
+/// One message that a compaction did not keep as it was. It still stands in the context file of
+/// the generation that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RewrittenMessage {
+    /// Its number in that history, from 0.
+    pub index: u64,
+    /// Whose it was.
+    pub role: Role,
+    /// What became of it.
+    pub fate: MessageFate,
+    /// What it weighed, estimated.
+    pub tokens: u64,
+    /// The call a result answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// How its text begins, on one line.
+    #[serde(default)]
+    pub preview: String,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContextRewritten {
+    /// The generation that ended, whose file has the messages.
+    pub generation: Generation,
+    /// The strategy's name in the configuration.
+    pub strategy: String,
+    /// Was it the fallback, after the strategy that was asked for had failed?
+    #[serde(default)]
+    pub is_fallback: bool,
+    /// The messages that are not in the new context as they were.
+    pub messages: Vec<RewrittenMessage>,
+}
+
+/// An earlier generation came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContextRestored {
+    /// The generation whose content the context has again.
+    pub from: Generation,
+    /// Did it take a person's last way back, rather than a choice of theirs (`/redo`)?
+    #[serde(default)]
+    pub is_redo: bool,
+    /// Sizes and generations.
+    #[serde(flatten)]
+    pub change: ContextChange,
+}
+
+/// A person approved a call with other arguments than the model's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallEdited {
+    /// The call.
+    pub tool_call_id: String,
+    /// JSON text of the arguments that count.
+    pub arguments: String,
 }
 
 /// Which stream a tool's output came from.

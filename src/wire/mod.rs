@@ -22,8 +22,9 @@ pub use event::{
     StatusUpdate, StepBegin, StepRetry, SubagentEvent, ToolCallPart, ToolResult, TurnBegin,
 };
 pub use extension::{
-    CheckpointCreated, ContextChange, ContextReverted, ContextSize, Extension, OutputStream,
-    RevertCause, ToolOutputChunk,
+    CallEdited, CheckpointCreated, ContextChange, ContextRestored, ContextReverted,
+    ContextRewritten, ContextSize, Extension, MessageFate, OutputStream, RevertCause,
+    RewrittenMessage, ToolOutputChunk,
 };
 pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,

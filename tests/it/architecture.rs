@@ -11,7 +11,7 @@ use scan::Named;
 
 /// From the bottom up: a module may use every module of the rows before its own.
 const LAYERS: &[&[&str]] = &[
-    &["error", "files", "message", "paths", "prompts"],
+    &["error", "files", "message", "paths", "permission", "prompts"],
     &["log", "wire", "config"],
     &["llm", "context"],
     &["tools", "agent", "hooks", "skill"],
@@ -32,7 +32,8 @@ const SIDEWAYS: &[(&str, &str)] = &[
 ];
 
 /// All that the screen may know of the program.
-const UI_SEES: &[&str] = &["wire", "message", "config", "paths", "error", "session", "files"];
+const UI_SEES: &[&str] =
+    &["wire", "message", "config", "paths", "permission", "error", "session", "files"];
 
 /// Where the screen meets the engine: its entrance, its effects, its loop.
 const UI_EDGE: &[&str] = &["src/ui/mod.rs", "src/ui/exec", "src/ui/runtime"];

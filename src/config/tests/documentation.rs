@@ -19,15 +19,17 @@ fn every_example_in_the_documentation_works() {
             resolved(example, Some(key), &[]);
         }
     }
-    let all = [
+    let known = [
         names::TOP,
         names::PROVIDER,
         names::MODEL,
         names::LOOP_CONTROL,
+        names::COMPACTION,
+        names::RULE,
         names::NETWORK,
         names::PRICE,
     ];
-    for key in all.concat() {
+    for key in known.concat() {
         let upstreams_only = [
             "skip_afk_prompt_injection",
             "hooks",
@@ -38,7 +40,6 @@ fn every_example_in_the_documentation_works() {
             "notifications",
             "services",
             "mcp",
-            "compaction",
             "oauth",
             "default_query",
             "max_preserved_messages",

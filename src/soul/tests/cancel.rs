@@ -63,7 +63,11 @@ async fn while_an_approval_waits_it_is_withdrawn_first() {
     let lines = cancel_after(&mut world, "Approve? a").await;
     assert_eq!(
         only(&lines, &["Answer", "ToolResult", "TurnEnd"]),
-        ["Answer Reject \"\"", "ToolResult a Cancelled", "TurnEnd"]
+        [
+            "Answer Reject \"Withdrawn: the call ended before anybody answered.\"",
+            "ToolResult a Cancelled",
+            "TurnEnd"
+        ]
     );
 }
 

@@ -9,10 +9,16 @@ mod compaction;
 mod files;
 mod flows;
 mod hooks;
+mod lines;
+mod loops;
 mod plan;
 mod questions;
+mod restore;
 mod retry;
+mod rules;
 mod slash;
+mod spec;
+mod strategies;
 mod travel;
 mod turns;
 
@@ -26,14 +32,18 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
-use super::{Model, Modes, Setup, Soul};
-use crate::config::{Capability, HookConfig, LoopControl};
+use lines::{event_line, line};
+
+use super::{Model, Modes, RuleSource, Setup, Soul};
+use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
 use crate::message::{
-    CheckpointId, CheckpointRef, ContentPart, Generation, Message, SessionId, TokenUsage, ToolCall,
-    ToolReturn, UserInput,
+    CheckpointId, CheckpointRef, ContentPart, DisplayBlock, Generation, Message, SessionId,
+    TokenUsage, ToolCall, ToolReturn, UserInput,
 };
+use crate::paths::Paths;
+use crate::permission::ScopedRule;
 use crate::session::SessionState;
 use crate::skill::Skills;
 use crate::tools::{Approval, ApprovalAsk, LiveOutput, Tool, ToolContext, Toolset};
@@ -185,7 +195,10 @@ impl Tool for Fake {
                     let ask = ApprovalAsk {
                         action: arguments["action"].as_str().unwrap_or("run command").to_owned(),
                         description: format!("Run `{say}`"),
-                        display: vec![],
+                        display: vec![DisplayBlock::Shell {
+                            language: "bash".to_owned(),
+                            command: say.clone(),
+                        }],
                     };
                     if let Approval::Rejected { feedback } =
                         context.services.approve(context, ask).await
@@ -219,6 +232,8 @@ fn state(change: impl FnOnce(&mut SessionState)) -> SessionState {
 struct Stage {
     tools: Toolset,
     limits: LoopControl,
+    compaction: CompactionConfig,
+    rules: Vec<ScopedRule>,
     state: SessionState,
     max_context: u64,
     has_model: bool,
@@ -233,6 +248,8 @@ impl Default for Stage {
         Self {
             tools: tools(&[]),
             limits: LoopControl::default(),
+            compaction: CompactionConfig::default(),
+            rules: Vec::new(),
             state: SessionState::default(),
             max_context: 200_000,
             has_model: true,
@@ -286,6 +303,11 @@ impl Stage {
             tools: self.tools,
             model: self.has_model.then_some(model),
             limits: self.limits,
+            compaction: self.compaction,
+            rules: RuleSource {
+                rules: self.rules,
+                files: RuleFiles::new(&Paths::new(folder.path().join("share")), folder.path()),
+            },
             hub,
             state: self.state,
             modes: Modes {
@@ -388,99 +410,6 @@ fn row(message: &Message) -> String {
         row = row.replacen("tool:", &format!("tool {id}:"), 1);
     }
     row
-}
-
-/// What a door hears, in one line.
-fn line(message: &DoorMessage) -> String {
-    match message {
-        DoorMessage::Event(event) => event_line(event),
-        DoorMessage::Request(Request::ApprovalRequest(request)) => {
-            format!("Approve? {} {}", request.tool_call_id, request.action)
-        }
-        DoorMessage::Request(Request::QuestionRequest(request)) => format!(
-            "Question {}: {}",
-            request.tool_call_id.as_deref().unwrap_or_default(),
-            request.questions[0].question
-        ),
-        DoorMessage::Request(other) => format!("Request {other:?}"),
-        DoorMessage::PromptDone(outcome) => format!("Done {outcome:?}"),
-        DoorMessage::Refused(reason) => format!("Refused {reason}"),
-        DoorMessage::Info(info) => format!("Info \"{}\" yolo={}", info.title, info.yolo),
-    }
-}
-
-fn event_line(event: &Event) -> String {
-    match event {
-        Event::TurnBegin(begin) => format!("TurnBegin {}", begin.user_input.text()),
-        Event::SteerInput(begin) => format!("SteerInput {}", begin.user_input.text()),
-        Event::StepBegin(begin) => format!("StepBegin {}", begin.n),
-        Event::StepRetry(retry) => format!(
-            "StepRetry {}: {} of {} ({} {:?})",
-            retry.n, retry.next_attempt, retry.max_attempts, retry.error_type, retry.status_code
-        ),
-        Event::StatusUpdate(status) if status.context_tokens.is_none() => {
-            format!("Plan mode {:?}", status.plan_mode)
-        }
-        Event::StatusUpdate(status) => format!(
-            "Status {} of {}",
-            status.context_tokens.unwrap_or_default(),
-            status.max_context_tokens.unwrap_or_default()
-        ),
-        Event::Notification(note) => format!("Notification {}", note.title),
-        Event::ContentPart(ContentPart::Text { text }) => format!("text {text}"),
-        Event::ContentPart(ContentPart::Think { think, .. }) => format!("think {think}"),
-        Event::ToolCall(call) => format!("ToolCall {} {}", call.id, call.function.name),
-        Event::ToolCallPart(_) => "ToolCallPart".to_owned(),
-        Event::ToolResult(result) => format!(
-            "ToolResult {} {}",
-            result.tool_call_id,
-            result
-                .return_value
-                .brief()
-                .map_or_else(|| result.return_value.output.text(), Into::into)
-        ),
-        Event::ApprovalResponse(response) => {
-            format!("Answer {:?} {:?}", response.response, response.feedback)
-        }
-        Event::Extension(extension) => extension_line(extension),
-        other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
-    }
-}
-
-fn extension_line(extension: &Extension) -> String {
-    match extension {
-        Extension::CheckpointCreated(made) => format!(
-            "Checkpoint {} before {} ({} messages)",
-            made.at,
-            made.step.map_or("user".to_owned(), |step| format!("step {step}")),
-            made.size.messages
-        ),
-        Extension::ContextReverted(reverted) => format!(
-            "Reverted to {} by {:?}, mail {:?}: {} -> {} messages, next {}.{}",
-            reverted.to,
-            reverted.cause,
-            reverted.mail,
-            reverted.change.before.messages,
-            reverted.change.after.messages,
-            reverted.change.new_generation,
-            reverted.change.next_checkpoint
-        ),
-        Extension::ContextCleared(change) | Extension::ContextCompacted(change) => {
-            let kind = if matches!(extension, Extension::ContextCleared(_)) {
-                "Cleared"
-            } else {
-                "Compacted"
-            };
-            format!(
-                "{kind} {} -> {}: {} -> {} messages",
-                change.old_generation,
-                change.new_generation,
-                change.before.messages,
-                change.after.messages
-            )
-        }
-        Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
-    }
 }
 
 /// The last line, which is how a prompt ended.

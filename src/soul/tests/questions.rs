@@ -57,7 +57,7 @@ async fn nobody_is_asked_while_the_person_is_away() {
     let mut world = stage(|state| state.afk = true).start([vec![ask("t1")], vec![text("A")]]);
     let lines = world.prompt("go").await;
     assert!(only(&lines, &["Question"]).is_empty(), "{lines:?}");
-    assert!(world.history().await[2].contains("away"));
+    assert!(world.history().await[3].contains("away"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ pub mod mention;
 pub mod overlay;
 pub mod paste;
 pub mod picker;
+pub mod question;
 pub mod search;
 pub mod sessions;
 pub mod status;
@@ -22,6 +23,7 @@ use cell::Cell;
 use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
+use question::Questions;
 use search::Search;
 use status::Status;
 use timeline::Timeline;
@@ -78,6 +80,8 @@ pub struct Model {
     pub mention: Mention,
     /// What waits for a yes or no.
     pub approvals: Approvals,
+    /// What the person is asked.
+    pub questions: Questions,
     /// Checkpoints.
     pub timeline: Timeline,
     /// What the engine does.
@@ -121,6 +125,7 @@ impl Model {
             composer: Composer::default(),
             mention: Mention::default(),
             approvals: Approvals::default(),
+            questions: Questions::default(),
             timeline: Timeline::default(),
             status: Status::default(),
             overlays: Vec::new(),
@@ -165,6 +170,9 @@ impl Model {
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
+            None if self.approvals.is_empty() && self.questions.is_listening(now) => {
+                Context::Question
+            }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Transcript => Context::Transcript,
             None => Context::Composer,
@@ -212,8 +220,9 @@ impl Model {
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
+        let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, leave, self.composer.save_due()]
+        [spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

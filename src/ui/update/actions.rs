@@ -43,6 +43,13 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         }
         Action::Sessions => overlay::open_sessions(model),
         Action::NewSession => session::open(model, OpenTarget::New, now),
+        Action::TogglePlan => {
+            let on = !model.status.plan_mode;
+            let word =
+                if on { "Plan mode: nothing is changed but the plan" } else { "Plan mode off" };
+            toast(model, word, now);
+            vec![Effect::Send(Command::SetPlanMode(on))]
+        }
         Action::Compact => slash::send(model, "/compact", now),
         Action::Clear => {
             overlay::ask_clear(model, now);

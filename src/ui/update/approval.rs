@@ -7,10 +7,9 @@ use super::super::model::Model;
 use super::super::model::approval::Answer;
 use super::super::model::cell::ToolState;
 use super::super::model::editor::Editor;
-use super::toast;
+use super::{question, toast};
 use crate::wire::{
-    ApprovalChoice, ApprovalResponse, Command, HookAnswer, QuestionAnswer, Request, Response,
-    ToolCallAnswer,
+    ApprovalChoice, ApprovalResponse, Command, HookAnswer, Request, Response, ToolCallAnswer,
 };
 
 /// The engine asks something.
@@ -27,12 +26,8 @@ pub(super) fn requested(model: &mut Model, request: Request, now: f64) -> Vec<Ef
                 vec![Effect::Notify("An approval is asked for")]
             }
         }
-        // This screen offers no tools and no hooks and shows no questions yet: the engine is told so
-        // rather than left waiting.
-        Request::QuestionRequest(request) => answer(Response::Question(QuestionAnswer {
-            request_id: request.id,
-            ..QuestionAnswer::default()
-        })),
+        Request::QuestionRequest(request) => question::requested(model, request, now),
+        // This screen offers no tools and no hooks: the engine is told so rather than left waiting.
         Request::HookRequest(request) => {
             answer(Response::Hook(HookAnswer { request_id: request.id, ..HookAnswer::default() }))
         }

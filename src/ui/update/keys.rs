@@ -5,13 +5,18 @@ use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::{actions, approval, overlay, picker, reading, search, slash, timeline, toast};
+use super::{
+    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+};
 
 /// A key was pressed.
 pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     let context = model.context(now);
     if context == Context::Approval && model.approvals.feedback.is_some() {
         return approval::feedback_key(model, key, now);
+    }
+    if context == Context::Question && is_writing(model) {
+        return question::writing_key(model, key, now);
     }
     match context {
         Context::Composer => return composer(model, key, now),
@@ -38,6 +43,7 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
 fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
     let handled = match context {
         Context::Approval => approval::act(model, action, now),
+        Context::Question => question::act(model, action, now),
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => overlay::act_in_sessions(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
@@ -49,8 +55,14 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
     handled.unwrap_or_else(|| actions::global(model, action, now))
 }
 
+/// Is an answer to a question being written?
+fn is_writing(model: &Model) -> bool {
+    model.questions.current().is_some_and(|asking| asking.writing.is_some())
+}
+
 fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     model.approvals.typed(now);
+    model.questions.typed(now);
     if key.code == KeyCode::Char('?') && key.is_text() && model.composer.editor.is_empty() {
         return actions::global(model, Action::Help, now);
     }
@@ -99,7 +111,11 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         typing.insert(&text.replace('\n', " "));
         return Vec::new();
     }
+    if model.context(now) == Context::Question && is_writing(model) {
+        return paste_into_question(model, text);
+    }
     model.approvals.typed(now);
+    model.questions.typed(now);
     match model.overlays.last_mut() {
         Some(Overlay::Sessions(list)) => list.filter.insert(&text.replace('\n', " ")),
         Some(Overlay::Picker(picker)) => {
@@ -117,5 +133,13 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         },
     }
     slash::clamp(model);
+    Vec::new()
+}
+
+/// A paste into the answer that is written.
+fn paste_into_question(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(editor) = model.questions.current_mut().and_then(|asking| asking.writing.as_mut()) {
+        editor.insert(text);
+    }
     Vec::new()
 }

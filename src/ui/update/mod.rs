@@ -8,6 +8,7 @@ mod keys;
 mod mention;
 mod overlay;
 mod picker;
+mod question;
 mod reading;
 mod search;
 mod session;

@@ -118,6 +118,7 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
     model.status.activity = Activity::Idle;
     model.status.retry = None;
     model.approvals.clear();
+    model.questions.clear();
     match outcome {
         PromptOutcome::Finished => {}
         PromptOutcome::Cancelled => wire::notice(model, Level::Info, "Stopped.", now),
@@ -165,6 +166,7 @@ pub(super) fn gone(model: &mut Model, now: f64) -> Vec<Effect> {
         let start = model.turn_start;
         model.transcript.finish_from(start, now);
         model.approvals.clear();
+        model.questions.clear();
         let text = "The engine has ended unexpectedly; the log file says more. What was recorded is \
                     safe: Ctrl-G opens a session again.";
         wire::notice(model, Level::Error, text, now);

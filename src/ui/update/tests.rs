@@ -1,6 +1,7 @@
 //! Messages in, model and effects out. No terminal, no engine, no clock.
 
 mod composing;
+mod question;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
 use crate::ui::effect::{Effect, OpenTarget};

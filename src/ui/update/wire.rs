@@ -66,6 +66,7 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
             }
         }
         Event::ToolResult(result) => {
+            model.questions.remove_call(&result.tool_call_id, at);
             tool_result(model, &result.tool_call_id, result.return_value, at);
         }
         Event::ApprovalResponse(answer) => {
@@ -328,6 +329,11 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         }
         Extension::ContextCompacted(change) => compacted(model, &change, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
+        // Nothing on this screen shows them yet.
+        Extension::ContextRewritten(_) | Extension::CallEdited(_) => {}
+        Extension::ContextRestored(restored) => {
+            model.status.context_tokens = Some(restored.change.after.tokens);
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::super::model::Model;
-use super::approval;
+use super::super::theme::Theme;
+use super::{approval, question};
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(super) struct Layout {
     pub chat: Rect,
     /// The panes beside it.
     pub sidebar: Option<Rect>,
-    /// The approval panel.
+    /// The approval panel, or the question panel.
     pub approval: Option<Rect>,
     /// The composer with the line above it.
     pub composer: Rect,
@@ -40,7 +41,7 @@ pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
 }
 
 /// Divides the screen; the subject of an approval request would take `subject_rows`.
-pub(super) fn arrange(model: &Model, area: Rect, subject_rows: usize) -> Layout {
+pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: usize) -> Layout {
     let main = Rect { width: main_width(model, area), ..area };
     let sidebar = (main.width < area.width).then(|| Rect {
         x: main.right(),
@@ -63,6 +64,13 @@ pub(super) fn arrange(model: &Model, area: Rect, subject_rows: usize) -> Layout 
         let kept = if model.approvals.is_expanded { 0 } else { (rest.height / 4).min(4) };
         bottom(rest, wanted.min(rest.height.saturating_sub(kept)))
     });
+    let question = || {
+        model.questions.current()?;
+        let wanted = question::height(model, theme, rest.width);
+        let kept = (rest.height / 4).min(4);
+        Some(bottom(rest, wanted.min(rest.height.saturating_sub(kept))))
+    };
+    let approval = approval.or_else(question);
     let overlay = Rect { height: area.height - status_height, ..area };
     let chat = Rect { height: rest.height - approval.map_or(0, |area| area.height), ..rest };
     Layout { chat, sidebar, approval, composer, status, overlay }

@@ -13,6 +13,7 @@ mod pager;
 mod panel;
 mod picker;
 mod put;
+mod question;
 mod scrollbar;
 mod search;
 mod sessions;
@@ -75,14 +76,19 @@ pub fn view(
     buffer.set_style(area, theme.text);
     let width = layout::main_width(model, area);
     let rows = caches.subject.update(model, theme, &caches.highlight, width);
-    let layout = layout::arrange(model, area, rows);
+    let layout = layout::arrange(model, theme, area, rows);
     let mut info = chat::draw(model, theme, caches, layout::inset(layout.chat), buffer, now);
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
     let mut cursor = composer::draw(model, theme, layout.composer, buffer);
     if let Some(area) = layout.approval {
-        cursor = approval::draw(model, theme, &caches.subject, area, buffer, now).or(cursor);
+        let panel = if model.approvals.is_empty() {
+            question::draw(model, theme, area, buffer, now)
+        } else {
+            approval::draw(model, theme, &caches.subject, area, buffer, now)
+        };
+        cursor = panel.or(cursor);
     }
     composer::draw_completions(model, theme, layout.chat, buffer);
     statusline::draw(model, theme, layout.status, buffer, now);
@@ -103,6 +109,9 @@ pub fn view(
         | Context::Dialog
         | Context::Search => true,
         Context::Approval => model.approvals.feedback.is_some(),
+        Context::Question => {
+            model.questions.current().is_some_and(|asking| asking.writing.is_some())
+        }
         Context::Timeline
         | Context::Transcript
         | Context::Pager

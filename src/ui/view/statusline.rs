@@ -68,7 +68,8 @@ fn state(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
         }
         Activity::Running { since, step, cancelling } => {
             let elapsed = Duration::try_from_secs_f64((now - since).max(0.0)).unwrap_or_default();
-            let (mark, style) = if model.approvals.is_empty() {
+            let is_asked = model.questions.current().is_some();
+            let (mark, style) = if model.approvals.is_empty() && !is_asked {
                 (spinner(theme, now), theme.accent)
             } else {
                 ("?", theme.warning)
@@ -107,9 +108,20 @@ fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
         hints.extend(global(Action::Back, "back"));
         return hints;
     }
+    if context == Context::Question
+        && model.questions.current().is_some_and(|asking| asking.writing.is_some())
+    {
+        let send = model.keymap.key_for(Context::Composer, Action::Submit);
+        hints.extend(send.map(|key| (key, "answer")));
+        hints.extend(global(Action::Back, "back"));
+        return hints;
+    }
     if context != Context::Composer {
         hints.extend(model.keymap.hints(context));
-        hints.extend(global(Action::Back, "back").filter(|_| context != Context::Approval));
+        hints.extend(
+            global(Action::Back, "back")
+                .filter(|_| !matches!(context, Context::Approval | Context::Question)),
+        );
         return hints;
     }
     match model.status.activity {

@@ -71,6 +71,21 @@ fn asking(width: u16, height: u16) -> Harness {
     h
 }
 
+fn questions(width: u16, height: u16) -> Harness {
+    let mut h = Harness::new(width, height);
+    h.begin_turn("Add a cache");
+    h.step(1).text("Two things are open.").call("q1", "AskUserQuestion", "{}");
+    h.question(
+        "r1",
+        &[
+            ("Where should the cache live?", "Place", &["In memory", "On disk"], false),
+            ("Which commands should use it?", "Commands", &["list", "show", "search"], true),
+        ],
+    );
+    h.wait(2.0);
+    h
+}
+
 macro_rules! picture {
     ($name:ident, $make:expr) => {
         #[test]
@@ -88,6 +103,18 @@ picture!(busy_200x60, busy(200, 60));
 picture!(asking_80x24, asking(80, 24));
 picture!(asking_120x40, asking(120, 40));
 picture!(asking_40x10, asking(40, 10));
+picture!(question_80x24, questions(80, 24));
+picture!(question_multi_120x40, {
+    let mut h = questions(120, 40);
+    h.keys("2<down><space>");
+    h
+});
+picture!(question_other_40x10, {
+    let mut h = questions(40, 10);
+    h.keys("3in Redis");
+    h
+});
+
 picture!(busy_20x5, busy(20, 5));
 picture!(help_80x24, {
     let mut h = busy(80, 24);
@@ -145,7 +172,7 @@ picture!(light_120x40, {
 fn no_size_panics_and_something_is_always_said() {
     for width in [1, 2, 5, 20, 59, 60, 99, 100, 120] {
         for height in [1, 2, 3, 5, 10, 16, 24] {
-            for make in [busy, asking] {
+            for make in [busy, asking, questions] {
                 let mut h = make(width, height);
                 let picture = h.picture();
                 assert!(!picture.trim().is_empty(), "{width}x{height}");

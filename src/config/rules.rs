@@ -1,0 +1,219 @@
+//! Permission rules in files: those a project brings, and adding one where a person wants it kept.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::error::{ConfigError, ConfigErrorKind};
+use super::load::read_text;
+use super::{read, tree};
+use crate::files;
+use crate::paths::Paths;
+use crate::permission::{Decision, Rule, Scope};
+
+/// Where the rules of a project and of a person are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RuleFiles {
+    /// `.kimi/permissions.toml` in the work folder. Others may have written it.
+    pub project: PathBuf,
+    /// What of it this person has agreed to: in the share folder.
+    pub trusted: PathBuf,
+    /// `config.toml`.
+    pub user: PathBuf,
+}
+
+/// The rules a project brings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProjectRules {
+    /// Those that hold: prohibitions and questions, and what this person has allowed here before.
+    pub rules: Vec<Rule>,
+    /// What a person should know about the others.
+    pub warnings: Vec<String>,
+}
+
+impl RuleFiles {
+    /// The files for the project in `work_dir`, which must be canonical.
+    #[must_use]
+    pub fn new(paths: &Paths, work_dir: &Path) -> Self {
+        Self {
+            project: work_dir.join(".kimi").join("permissions.toml"),
+            trusted: paths.trusted_rules(work_dir),
+            user: paths.config_file(),
+        }
+    }
+
+    /// Reads the project's rules. An allow counts only when it was agreed to through
+    /// [`Self::add`]: a project that was merely downloaded must not open its own doors.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood: it may hold prohibitions.
+    pub fn project_rules(&self) -> Result<ProjectRules, ConfigError> {
+        let (mut rules, mut warnings) = rules_of(&self.project)?;
+        let (trusted, _) = rules_of(&self.trusted)?;
+        let all = rules.len();
+        rules.retain(|rule| rule.decision != Decision::Allow || trusted.contains(rule));
+        let left_out = all - rules.len();
+        if left_out > 0 {
+            warnings.push(format!(
+                "{}: {left_out} rule(s) that allow something are not used, because they came with \
+                 the project. Add them yourself for this project, or to config.toml, to have them.",
+                self.project.display()
+            ));
+        }
+        Ok(ProjectRules { rules, warnings })
+    }
+
+    /// Keeps `rule` in the file for `scope`; comments and order of the file stay. A session's rules
+    /// are not kept in a file of this kind, so nothing is done for them.
+    ///
+    /// # Errors
+    /// When the file cannot be read, understood or written.
+    pub fn add(&self, scope: Scope, rule: &Rule) -> Result<(), ConfigError> {
+        match scope {
+            Scope::Session => Ok(()),
+            Scope::User => {
+                let old = self.user.with_extension("json");
+                if !self.user.exists() && old.exists() {
+                    return Err(unwritable(&old, "rules are only kept in config.toml"));
+                }
+                append(&self.user, &["permission", "rules"], rule)
+            }
+            Scope::Project => {
+                if rule.decision == Decision::Allow {
+                    append(&self.trusted, &["rules"], rule)?;
+                }
+                append(&self.project, &["rules"], rule)
+            }
+        }
+    }
+}
+
+fn rules_of(file: &Path) -> Result<(Vec<Rule>, Vec<String>), ConfigError> {
+    let Some(text) = read_text(file)? else { return Ok(Default::default()) };
+    let table = tree::from_toml(&text).and_then(|table| read::permission::rules(&table));
+    let (rules, mut warnings) = table.map_err(|error| error.in_file(file))?;
+    for warning in &mut warnings {
+        *warning = format!("{}:{warning}", file.display());
+    }
+    Ok((rules, warnings))
+}
+
+/// Adds `rule` at the end of the list of tables at `path`.
+fn append(file: &Path, path: &[&str], rule: &Rule) -> Result<(), ConfigError> {
+    let text = read_text(file)?.unwrap_or_default();
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|_| unwritable(file, "it is not TOML, so no rule can be added to it"))?;
+    let Some((last, parents)) = path.split_last() else { return Ok(()) };
+    let mut table: &mut Table = document.as_table_mut();
+    for parent in parents {
+        let item = table.entry(parent).or_insert_with(|| {
+            let mut inner = Table::new();
+            inner.set_implicit(true);
+            Item::Table(inner)
+        });
+        table = item
+            .as_table_mut()
+            .ok_or_else(|| unwritable(file, "its rules are written in another form"))?;
+    }
+    let list = table.entry(last).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let list = list
+        .as_array_of_tables_mut()
+        .ok_or_else(|| unwritable(file, "its rules are written in another form"))?;
+    let mut entry = Table::new();
+    entry["tool"] = value(&rule.tool);
+    if let Some(command) = &rule.command {
+        entry["command"] = value(command);
+    }
+    if let Some(path) = &rule.path {
+        entry["path"] = value(path);
+    }
+    entry["decision"] = value(match rule.decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    });
+    list.push(entry);
+    let written = || {
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        files::write_atomic(file, document.to_string().as_bytes())
+    };
+    written().map_err(|error| unwritable(file, &format!("it cannot be written ({error})")))
+}
+
+fn unwritable(file: &Path, what: &str) -> ConfigError {
+    ConfigError::new(
+        ConfigErrorKind::Unreadable,
+        what,
+        "Write the rule into config.toml yourself: docs/configuration.md has the form.",
+    )
+    .in_file(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> (tempfile::TempDir, RuleFiles) {
+        let folder = tempfile::tempdir().expect("folder");
+        let work = folder.path().join("work");
+        std::fs::create_dir(&work).expect("work");
+        let files = RuleFiles::new(&Paths::new(folder.path().join("share")), &work);
+        (folder, files)
+    }
+
+    #[test]
+    fn a_rule_is_added_and_comments_stay() {
+        let (_folder, files) = files();
+        std::fs::create_dir_all(files.user.parent().expect("share")).expect("share");
+        std::fs::write(&files.user, "# mine\ntheme = \"light\" # bright\n").expect("file");
+        files.add(Scope::User, &Rule::command("git status", Decision::Allow)).expect("added");
+        files.add(Scope::User, &Rule::path("*", "**/.env", Decision::Deny)).expect("added");
+        assert_eq!(
+            std::fs::read_to_string(&files.user).expect("file"),
+            "# mine\ntheme = \"light\" # bright\n\n[[permission.rules]]\ntool = \"Bash\"\n\
+             command = \"git status\"\ndecision = \"allow\"\n\n[[permission.rules]]\ntool = \"*\"\n\
+             path = \"**/.env\"\ndecision = \"deny\"\n"
+        );
+    }
+
+    #[test]
+    fn what_a_project_allows_itself_does_not_hold() {
+        let (_folder, files) = files();
+        assert_eq!(files.project_rules(), Ok(ProjectRules::default()));
+        std::fs::create_dir_all(files.project.parent().expect("folder")).expect("folder");
+        let theirs = "[[rules]]\ntool = \"Bash\"\ndecision = \"allow\"\n\
+                      [[rules]]\ntool = \"Bash\"\ncommand = \"git push\"\ndecision = \"deny\"\n";
+        std::fs::write(&files.project, theirs).expect("file");
+        let found = files.project_rules().expect("rules");
+        assert_eq!(found.rules, [Rule::command("git push", Decision::Deny)]);
+        assert!(found.warnings[0].contains("1 rule(s)"), "{:?}", found.warnings);
+        let mine = Rule::command("cargo test", Decision::Allow);
+        files.add(Scope::Project, &mine).expect("added");
+        let found = files.project_rules().expect("rules");
+        assert_eq!(found.rules, [Rule::command("git push", Decision::Deny), mine]);
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_and_not_overwritten() {
+        let (_folder, files) = files();
+        std::fs::create_dir_all(files.project.parent().expect("folder")).expect("folder");
+        for (text, word) in [
+            ("[[rules]", "TOML"),
+            ("rules = 1", "list of tables"),
+            ("[[rules]]\ntool = \"Bash\"\n", "no decision"),
+            ("[[rules]]\ntool = \"Bash\"\ndecision = \"maybe\"\n", "allow, ask or deny"),
+            ("[[rules]]\ntool = \"Bash\"\ncommand = \"a; b\"\ndecision = \"deny\"\n", "a; b"),
+        ] {
+            std::fs::write(&files.project, text).expect("file");
+            let error = files.project_rules().expect_err(text).to_string();
+            assert!(error.contains(word) && error.contains("permissions.toml:"), "{error}");
+        }
+        std::fs::write(&files.project, "rules = 1").expect("file");
+        let rule = Rule::tool("Bash", Decision::Deny);
+        assert!(files.add(Scope::Project, &rule).is_err());
+        assert_eq!(std::fs::read_to_string(&files.project).expect("file"), "rules = 1");
+    }
+}
