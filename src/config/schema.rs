@@ -22,7 +22,8 @@ pub struct Config {
     pub default_plan_mode: bool,
     /// The external editor's command; empty for `$VISUAL` or `$EDITOR`.
     pub default_editor: String,
-    /// Name of the theme: `dark`, `light`, or a file in the themes folder.
+    /// Name of the theme: one of ours (`dark`, `light`, `ansi`, `contrast`, `clear`, `harbour`,
+    /// `ember`, `paper`), or a file in the themes folder.
     pub theme: String,
     /// Is thinking shown while it streams?
     pub show_thinking_stream: bool,

@@ -45,12 +45,6 @@ pub enum Effect {
     },
     /// Add to the input history of this folder.
     Remember(String),
-    /// Keep what is unsent, so that it is there again after a crash.
-    SaveDraft(Draft),
-    /// Write this text in the external editor; it comes back as `Msg::Edited`.
-    EditExternally(String),
-    /// Ring the bell, for this reason: nobody is looking.
-    Notify(&'static str),
     /// Put a text onto the clipboard.
     Copy {
         /// The text.
@@ -58,6 +52,14 @@ pub enum Effect {
         /// What it is, for the person.
         what: String,
     },
+    /// Keep what is unsent, so that it is there again after a crash.
+    SaveDraft(Draft),
+    /// Write this text in the external editor; it comes back as `Msg::Edited`.
+    EditExternally(String),
+    /// Ring the bell, for this reason: nobody is looking.
+    Notify(&'static str),
+    /// Look like this theme.
+    ShowTheme(String),
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

@@ -11,6 +11,7 @@ use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
+use super::theme::{ColorDepth, Theme};
 use crate::engine::{Host, SessionChoice};
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
@@ -26,6 +27,8 @@ pub(super) enum Done {
     Door(Box<Door>, EffectId, Box<Opened>),
     /// Something for the terminal itself, and what to say once it is written.
     Write(String, String),
+    /// The screen looks like this from now on.
+    Theme(Box<Theme>),
     /// Code was coloured.
     Highlighted(HighlightResult),
 }
@@ -66,6 +69,7 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
+            Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)
@@ -181,11 +185,13 @@ impl Executor {
         });
     }
 
-    fn list_files(&mut self, id: EffectId) {
-        let work_dir = self.host.work_dir().to_path_buf();
-        let done = self.done.clone();
-        self.tasks.spawn_blocking(move || {
-            let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
+    fn show_theme(&self, name: &str) {
+        self.tell(match Theme::load(name, &self.host.paths().themes()) {
+            Ok(theme) => {
+                let depth = ColorDepth::detect(&|name| std::env::var(name).ok());
+                Done::Theme(Box::new(theme.at_depth(depth)))
+            }
+            Err(error) => Done::Msg(Msg::Said(error.to_string())),
         });
     }
 
@@ -194,16 +200,22 @@ impl Executor {
         self.tasks.spawn_blocking(move || {
             let way = clipboard::copy(&text, &|name| std::env::var(name).ok());
             let _ = done.send(match way {
-                Copied::Native(tool) => {
-                    Done::Msg(Msg::Copied(format!("{what}: copied with {tool}")))
-                }
+                Copied::Native(tool) => Done::Msg(Msg::Said(format!("{what}: copied with {tool}"))),
                 Copied::Terminal(sequence) => {
                     Done::Write(sequence, format!("{what}: copied through the terminal (OSC 52)"))
                 }
-                Copied::TooLong => Done::Msg(Msg::Copied(format!(
+                Copied::TooLong => Done::Msg(Msg::Said(format!(
                     "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
                 ))),
             });
+        });
+    }
+
+    fn list_files(&mut self, id: EffectId) {
+        let work_dir = self.host.work_dir().to_path_buf();
+        let done = self.done.clone();
+        self.tasks.spawn_blocking(move || {
+            let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));
         });
     }
 

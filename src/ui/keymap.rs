@@ -220,8 +220,6 @@ const DEFAULTS: &[Row] = &[
     ),
     (Context::Composer, "ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
     (Context::Composer, "ctrl-s", Action::Steer, "Put the text into the running turn", ""),
-    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
-    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (
         Context::Composer,
         "tab",
@@ -229,6 +227,8 @@ const DEFAULTS: &[Row] = &[
         "Complete the slash command; from an empty composer, to the transcript",
         "",
     ),
+    (Context::Composer, "ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    (Context::Composer, "ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     (Context::Composer, "up", Action::Previous, "Line above, or an earlier prompt", ""),
     (Context::Composer, "down", Action::Next, "Line below, or a later prompt", ""),
     (Context::Transcript, "up k", Action::SelectPrevious, "Cell above", "move"),
@@ -475,35 +475,4 @@ impl Keymap {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_default_key_parses_and_means_one_thing() {
-        let mut seen = std::collections::HashSet::new();
-        for (context, keys, action, ..) in DEFAULTS {
-            for key in keys.split(' ') {
-                let press: KeyPress = key.parse().expect(key);
-                assert!(seen.insert((*context, press)), "{key} twice in {context:?} ({action:?})");
-            }
-        }
-    }
-
-    #[test]
-    fn keys_page_is_what_the_keymap_says() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
-        let page = Keymap::default().to_markdown();
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&path, &page).expect("docs/keys.md");
-        }
-        assert_eq!(std::fs::read_to_string(&path).expect("docs/keys.md"), page);
-    }
-
-    #[test]
-    fn the_context_comes_before_everywhere() {
-        let keymap = Keymap::default();
-        let ctrl_p = "ctrl-p".parse().expect("key");
-        assert_eq!(keymap.lookup(Context::Sessions, ctrl_p), Some(Action::SelectPrevious));
-        assert_eq!(keymap.lookup(Context::Composer, ctrl_p), Some(Action::Palette));
-    }
-}
+mod tests;

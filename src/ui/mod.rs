@@ -23,7 +23,7 @@ pub mod update;
 pub mod view;
 
 use effect::OpenTarget;
-use model::Model;
+use model::{Model, Themes};
 use theme::{ColorDepth, Theme};
 
 use crate::engine::{Host, SessionChoice};
@@ -59,14 +59,16 @@ pub fn run(
     runtime: &tokio::runtime::Runtime,
 ) -> anyhow::Result<UiExit> {
     let name = options.theme.unwrap_or_else(|| host.config().theme.clone());
-    let theme = Theme::load(&name, &host.paths().themes())?
-        .at_depth(ColorDepth::detect(&|name| std::env::var(name).ok()));
+    let folder = host.paths().themes();
+    let depth = ColorDepth::detect(&|name| std::env::var(name).ok());
+    let theme = Theme::load(&name, &folder)?.at_depth(depth);
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
         SessionChoice::Continue => OpenTarget::Latest,
         SessionChoice::Id(id) => OpenTarget::Id(id),
     };
     let mut model = Model::new(80, 24);
+    model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;

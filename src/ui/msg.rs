@@ -55,12 +55,12 @@ pub enum Msg {
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
+    /// Something was done, or could not be: what to tell the person.
+    Said(String),
     /// What an earlier run left unsent in this folder.
     Draft(Draft),
     /// The draft comes back from the external editor, or why it does not.
     Edited(Result<String, String>),
-    /// A text was put onto the clipboard, or not; says what and how, for a person.
-    Copied(String),
     /// Something outside the model changed the picture, or time passed.
     Tick,
     /// Leave now: a signal, or the terminal is gone.

@@ -197,7 +197,11 @@ impl App {
             Done::Write(bytes, said) => {
                 self.screen.backend_mut().write_all(bytes.as_bytes())?;
                 Write::flush(self.screen.backend_mut())?;
-                self.take_in(Msg::Copied(said))
+                self.take_in(Msg::Said(said))
+            }
+            Done::Theme(theme) => {
+                self.theme = *theme;
+                Ok(())
             }
             Done::Highlighted(result) => {
                 self.caches.highlight.insert(result);

@@ -20,7 +20,8 @@ pub use marks::Marks;
 pub use parse::ThemeError;
 
 /// Names of the themes that come with the program.
-pub const BUILTIN: [&str; 3] = ["dark", "light", "ansi"];
+pub const BUILTIN: [&str; 8] =
+    ["dark", "light", "ansi", "contrast", "clear", "harbour", "ember", "paper"];
 
 /// Declares the struct once, so that the parser, the downgrade and the tests walk the same list.
 macro_rules! styles {
@@ -179,8 +180,10 @@ pub struct Theme {
     pub is_dark: bool,
     /// Differs between themes that look different: part of every cache key.
     pub revision: u64,
-    /// The background it was made for. Not drawn; contrast is measured against it.
+    /// The background it was made for; contrast is measured against it.
     pub background: Color,
+    /// Is the background drawn? Otherwise the terminal's own stays.
+    pub fills: bool,
     /// The colours the terminal can show; what commands print is taken down to it too.
     pub depth: ColorDepth,
     /// The styles of the screen.
@@ -280,6 +283,7 @@ impl Theme {
             is_dark: true,
             revision: 0,
             background: Color::Reset,
+            fills: false,
             depth: ColorDepth::None,
             styles,
             syntax: SyntaxColors { comment: italic, keyword: bold, ..SyntaxColors::default() },
@@ -307,6 +311,12 @@ impl Theme {
         self.depth = depth;
         self.stamp();
         self
+    }
+
+    /// What an empty screen is drawn with.
+    #[must_use]
+    pub fn ground(&self) -> Style {
+        if self.fills { self.text.bg(self.background) } else { self.text }
     }
 
     /// The theme drawn with other marks.

@@ -67,6 +67,17 @@ impl Screen {
     }
 }
 
+/// The themes there are, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Themes {
+    /// All of them.
+    pub known: Vec<String>,
+    /// The one the person wants.
+    pub chosen: String,
+    /// The one the screen has: another one while it is only looked at.
+    pub shown: String,
+}
+
 /// All state of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -96,6 +107,8 @@ pub struct Model {
     pub shows_details: bool,
     /// What is looked for.
     pub search: Search,
+    /// Themes.
+    pub themes: Themes,
     /// Is thinking shown while it streams?
     pub shows_thinking: bool,
     /// The first prompt, until a session is open to send it to.
@@ -133,6 +146,7 @@ impl Model {
             keymap: Keymap::default(),
             shows_details: false,
             search: Search::default(),
+            themes: Themes::default(),
             shows_thinking: true,
             first_prompt: None,
             awaits_turn: false,

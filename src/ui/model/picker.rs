@@ -15,6 +15,8 @@ pub enum Choice {
     Command(String),
     /// Write a text into the composer.
     Text(String),
+    /// Look like this theme; looked at while it is marked.
+    Theme(String),
 }
 
 /// One line of the list.

@@ -1,7 +1,8 @@
 //! Theme files.
 //!
 //! ```toml
-//! extends = "dark"              # the theme this one changes: dark, light or ansi
+//! extends = "dark"              # the theme this one changes, one of ours
+//! fills = true                 # draw the background too
 //! [palette]
 //! leaf = "#8fbf7f"              # names for colours
 //! [styles]
@@ -25,6 +26,11 @@ use super::{BUILTIN, Marks, Styles, SyntaxColors, Theme};
 const DARK: &str = include_str!("../../../themes/dark.toml");
 const LIGHT: &str = include_str!("../../../themes/light.toml");
 const ANSI: &str = include_str!("../../../themes/ansi.toml");
+const CONTRAST: &str = include_str!("../../../themes/contrast.toml");
+const CLEAR: &str = include_str!("../../../themes/clear.toml");
+const HARBOUR: &str = include_str!("../../../themes/harbour.toml");
+const EMBER: &str = include_str!("../../../themes/ember.toml");
+const PAPER: &str = include_str!("../../../themes/paper.toml");
 
 /// Why there is no theme.
 #[derive(Debug, Error)]
@@ -77,6 +83,11 @@ pub(super) fn builtin(name: &str) -> Option<Result<Theme, ThemeError>> {
         "dark" => DARK,
         "light" => LIGHT,
         "ansi" => ANSI,
+        "contrast" => CONTRAST,
+        "clear" => CLEAR,
+        "harbour" => HARBOUR,
+        "ember" => EMBER,
+        "paper" => PAPER,
         _ => return None,
     };
     Some(theme(name, &format!("themes/{name}.toml"), source))
@@ -147,6 +158,11 @@ impl Reader<'_> {
         for (key, value) in table {
             match key.as_str() {
                 "extends" | "palette" => {}
+                "fills" => {
+                    theme.fills = value.as_bool().ok_or_else(|| {
+                        self.wrong("fills", value, "not a truth value", "Write true or false.")
+                    })?;
+                }
                 "is_dark" => {
                     theme.is_dark = value.as_bool().ok_or_else(|| {
                         self.wrong("is_dark", value, "not a truth value", "Write true or false.")
@@ -168,7 +184,7 @@ impl Reader<'_> {
                     })?;
                 }
                 _ => {
-                    let advice = "Write one of: extends, is_dark, background, marks, palette, \
+                    let advice = "Write one of: extends, is_dark, background, fills, marks, palette, \
                                   styles, syntax.";
                     return Err(self.wrong(key, value, "unknown key", advice));
                 }
@@ -183,6 +199,7 @@ impl Reader<'_> {
             return Ok(Theme {
                 name: String::new(),
                 is_dark: true,
+                fills: false,
                 revision: 0,
                 background: Color::Reset,
                 depth: super::ColorDepth::TrueColor,

@@ -1,27 +1,35 @@
 use std::fs;
+use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::{ColorDepth, Marks, Theme, contrast};
+use super::{BUILTIN, ColorDepth, Marks, Theme, contrast};
 use crate::ui::render::width::width;
+
+/// What text without a colour of its own looks like on terminals of this kind.
+fn own(theme: &Theme) -> Color {
+    if theme.is_dark { Color::Rgb(0xd4, 0xd4, 0xd4) } else { Color::Rgb(0x1f, 0x23, 0x28) }
+}
+
+fn ours() -> impl Iterator<Item = Theme> {
+    let names = BUILTIN.iter().filter(|name| **name != "ansi");
+    names.map(|name| Theme::load(name, Path::new("nowhere")).expect(name))
+}
 
 #[test]
 fn every_style_can_be_read() {
-    let grounds = [
-        (
-            Theme::dark(),
-            vec![Color::Rgb(0x1e, 0x1e, 0x1e), Color::Rgb(0, 0, 0)],
-            Color::Rgb(0xd4, 0xd4, 0xd4),
-        ),
-        (Theme::light(), vec![Color::Rgb(0xff, 0xff, 0xff)], Color::Rgb(0x1f, 0x23, 0x28)),
-    ];
     let lines = ["border", "rule", "table_border", "gauge_empty", "diff_line_number"];
-    for (theme, grounds, own) in grounds {
+    for theme in ours() {
+        let mut grounds = vec![theme.background];
+        if theme.name == "dark" {
+            grounds.push(Color::Rgb(0, 0, 0));
+        }
+        let least = if theme.name == "contrast" { 7.0 } else { 4.5 };
         for ground in grounds {
             for (key, style) in theme.styles.iter().chain(theme.syntax.iter()) {
-                let fg = style.fg.unwrap_or(own);
+                let fg = style.fg.unwrap_or(own(&theme));
                 let bg = style.bg.unwrap_or(ground);
-                let needed = if lines.contains(&key) { 3.0 } else { 4.5 };
+                let needed = if lines.contains(&key) { 3.0 } else { least };
                 let got = contrast(fg, bg).expect("fixed colours");
                 assert!(got >= needed, "{} {key}: {got:.2} < {needed}", theme.name);
             }
@@ -29,7 +37,7 @@ fn every_style_can_be_read() {
             for below in [theme.overlay, theme.selection] {
                 let ground = below.bg.expect("a ground");
                 for (key, style) in theme.styles.iter().filter(|(_, style)| style.bg.is_none()) {
-                    let fg = style.fg.unwrap_or(own);
+                    let fg = style.fg.unwrap_or(own(&theme));
                     let needed = if lines.contains(&key) { 2.0 } else { 3.9 };
                     let got = contrast(fg, ground).expect("fixed colours");
                     assert!(got >= needed, "{} {key} in a panel: {got:.2}", theme.name);
@@ -37,6 +45,33 @@ fn every_style_can_be_read() {
             }
         }
     }
+}
+
+/// What a person without red or without green cones sees, roughly (Viénot, Brettel, Mollon 1999).
+fn dichromat(color: Color) -> (f64, f64) {
+    let Color::Rgb(r, g, b) = color else { panic!("a fixed colour") };
+    let linear = |v: u8| (f64::from(v) / 255.0).powf(2.2);
+    let (r, g, b) = (linear(r), linear(g), linear(b));
+    // Red and green become one yellow; blue stays.
+    (0.29 * r + 0.71 * g, b)
+}
+
+#[test]
+fn colour_blind_eyes_tell_good_from_bad() {
+    let clear = Theme::load("clear", Path::new("nowhere")).expect("theme");
+    let far = |a: Style, b: Style| {
+        let (a, b) = (dichromat(a.fg.expect("fg")), dichromat(b.fg.expect("fg")));
+        (a.0 - b.0).abs().max((a.1 - b.1).abs())
+    };
+    assert!(far(clear.success, clear.danger) > 0.4);
+    assert!(far(clear.success, clear.warning) > 0.4);
+    let grounds = |style: Style| Style::new().fg(style.bg.expect("bg"));
+    assert!(far(grounds(clear.diff_add_word), grounds(clear.diff_del_word)) > 0.2);
+    // And it is this theme that does it, not the measure that finds everything far.
+    assert!(
+        far(Style::new().fg(Color::Rgb(200, 80, 40)), Style::new().fg(Color::Rgb(40, 118, 40)))
+            < 0.1
+    );
 }
 
 #[test]
@@ -83,7 +118,7 @@ fn a_theme_of_ones_own_changes_another() {
     assert_eq!(theme.marks, Marks::ascii());
     assert!(!theme.is_dark);
     assert_ne!(theme.revision, light.revision);
-    assert_eq!(Theme::known(folder.path()), ["dark", "light", "ansi", "mine"]);
+    assert_eq!(Theme::known(folder.path()), [&BUILTIN[..], &["mine"]].concat());
 }
 
 #[test]
@@ -100,12 +135,15 @@ fn errors_say_where_and_what_to_write() {
     assert!(wrong("[styles]\nheading = 3\n").contains("not a string"));
     assert!(wrong("[styles]\nheading = \"on\"\n").contains("unknown colour \"\""));
     assert!(wrong("[styles]\nheading = \"#ggg\"\n").contains("unknown colour"));
-    assert!(wrong("extends = \"mine\"\n").contains("Write one of: dark, light, ansi."));
+    assert!(wrong("extends = \"mine\"\n").contains("Write one of: dark, light, ansi, contrast"));
     assert!(wrong("colours = {}\n").contains("unknown key"));
     assert!(wrong("[styles\n").starts_with("x.toml: TOML parse error at line 1"));
     let folder = tempfile::tempdir().expect("folder");
     let error = Theme::load("../etc", folder.path()).expect_err("a path").to_string();
-    assert!(error.starts_with("unknown theme \"../etc\" (known: dark, light, ansi)."), "{error}");
+    assert!(
+        error.starts_with("unknown theme \"../etc\" (known: dark, light, ansi, contrast, "),
+        "{error}"
+    );
 }
 
 #[test]

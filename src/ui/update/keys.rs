@@ -47,9 +47,9 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => overlay::act_in_sessions(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
-        Context::Picker => picker::act(model, action, now),
         Context::Transcript => reading::act(model, action, now),
         Context::Pager => reading::act_in_pager(model, action, now),
+        Context::Picker => picker::act(model, action, now),
         Context::Dialog | Context::Composer | Context::Search | Context::Global => None,
     };
     handled.unwrap_or_else(|| actions::global(model, action, now))

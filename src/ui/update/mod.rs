@@ -33,7 +33,11 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         msg,
         Msg::Key(_) | Msg::Paste(_) | Msg::Edited(_) | Msg::Door(DoorMessage::PromptDone(_))
     );
+    let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let mut effects = take_in(model, msg, now);
+    if is_key {
+        effects.extend(picker::preview(model));
+    }
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -71,14 +75,14 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             model.composer.set_history(history);
             Vec::new()
         }
+        Msg::Said(said) => {
+            toast(model, said, now);
+            Vec::new()
+        }
         Msg::Draft(draft) => {
             if model.composer.restore(draft) {
                 toast(model, "What you had not sent is back", now);
             }
-            Vec::new()
-        }
-        Msg::Copied(said) => {
-            toast(model, said, now);
             Vec::new()
         }
         Msg::Edited(result) => {

@@ -7,7 +7,7 @@ use super::super::model::Model;
 use super::super::model::editor::Editor;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
-use super::{actions, slash};
+use super::{actions, slash, toast};
 
 /// Shows all actions and commands.
 pub(super) fn open_palette(model: &mut Model) {
@@ -49,6 +49,37 @@ pub(super) fn open_history(model: &mut Model) {
     model.overlays.push(Overlay::Picker(Box::new(picker)));
 }
 
+/// Shows the themes; the marked one is looked at.
+pub(super) fn open_themes(model: &mut Model) {
+    let themes = &model.themes;
+    let rows = themes.known.iter().map(|name| PickerRow {
+        label: name.clone(),
+        detail: if *name == themes.chosen { "now".to_owned() } else { String::new() },
+        choice: Choice::Theme(name.clone()),
+    });
+    let mut picker = Picker::new("Themes", "No theme is called so.", rows.collect());
+    picker.marked = themes.known.iter().position(|name| *name == themes.chosen).unwrap_or(0);
+    model.overlays.push(Overlay::Picker(Box::new(picker)));
+}
+
+/// What the screen should look like now: as the marked theme, or as chosen when nothing is marked any
+/// more. Nothing when it looks so already.
+pub(super) fn preview(model: &mut Model) -> Option<Effect> {
+    let marked = match model.overlays.last() {
+        Some(Overlay::Picker(picker)) => picker.marked_row().map(|row| &row.choice),
+        _ => None,
+    };
+    let wanted = match marked {
+        Some(Choice::Theme(name)) => name.clone(),
+        _ => model.themes.chosen.clone(),
+    };
+    if wanted == model.themes.shown {
+        return None;
+    }
+    model.themes.shown.clone_from(&wanted);
+    Some(Effect::ShowTheme(wanted))
+}
+
 /// Text that narrows the list.
 pub(super) fn filter(model: &mut Model, key: KeyPress) -> Vec<Effect> {
     if let Some(Overlay::Picker(picker)) = model.overlays.last_mut() {
@@ -88,6 +119,12 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
         }
         Choice::Action(action) => actions::global(model, action, now),
         Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
+        Choice::Theme(name) => {
+            let text = format!("Theme {name}; theme = \"{name}\" in config.toml keeps it");
+            toast(model, text, now);
+            model.themes.chosen = name;
+            Vec::new()
+        }
         Choice::Text(text) => {
             model.composer.editor = Editor::with_text(&text);
             Vec::new()

@@ -156,3 +156,6 @@ pub(super) fn act_in_pager(model: &mut Model, action: Action, now: f64) -> Optio
     }
     Some(Vec::new())
 }
+
+#[cfg(test)]
+mod tests;

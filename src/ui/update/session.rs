@@ -80,6 +80,7 @@ fn reset(model: &mut Model) {
     fresh.composer = Composer::default();
     std::mem::swap(&mut fresh.composer, &mut model.composer);
     fresh.shows_details = model.shows_details;
+    fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
     fresh.first_prompt = model.first_prompt.take();
     fresh.start_warnings = std::mem::take(&mut model.start_warnings);

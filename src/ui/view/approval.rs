@@ -76,7 +76,7 @@ pub(super) fn draw(
         return None;
     }
     Clear.render(area, buffer);
-    buffer.set_style(area, theme.text);
+    buffer.set_style(area, theme.ground());
     title(model, request, theme, Rect { height: 1, ..area }, buffer);
     let rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
 

@@ -14,6 +14,8 @@ mod panel;
 mod picker;
 mod put;
 mod question;
+#[cfg(test)]
+mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
@@ -73,7 +75,7 @@ pub fn view(
 ) -> FrameInfo {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    buffer.set_style(area, theme.text);
+    buffer.set_style(area, theme.ground());
     let width = layout::main_width(model, area);
     let rows = caches.subject.update(model, theme, &caches.highlight, width);
     let layout = layout::arrange(model, theme, area, rows);
@@ -106,8 +108,8 @@ pub fn view(
         Context::Composer
         | Context::Sessions
         | Context::Picker
-        | Context::Dialog
-        | Context::Search => true,
+        | Context::Search
+        | Context::Dialog => true,
         Context::Approval => model.approvals.feedback.is_some(),
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())

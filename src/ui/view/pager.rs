@@ -40,7 +40,7 @@ pub(super) fn draw(
     now: f64,
 ) -> Option<usize> {
     Clear.render(area, buffer);
-    buffer.set_style(area, theme.text);
+    buffer.set_style(area, theme.ground());
     let cell = &model.transcript.cells()[model.transcript.index_of(pager.cell)?];
     let inner = layout::inset(area);
     let head = u16::from(inner.height > 3);
