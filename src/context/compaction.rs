@@ -4,7 +4,9 @@
 //! on every step when the window is not larger than the reserve, and it counts `CHECKPOINT n` rows
 //! as messages worth keeping.
 
-use crate::message::{ContentPart, Message, Role, estimate_tokens, message_hundredths};
+use crate::message::{
+    ContentPart, Message, Role, bytes_within, estimate_tokens, message_hundredths,
+};
 
 const SUMMARY_NOTE: &str =
     "<system>Previous context has been compacted. Here is the compaction output:</system>";
@@ -125,20 +127,8 @@ pub fn fit(plan: &mut CompactionPlan, tokens: u64) {
 
 /// The beginning and the end of `text`, `tokens` together, and how much is missing between them.
 fn shortened(text: &str, tokens: u64) -> String {
-    let quarter = |c: char| if c.is_ascii() { 1 } else { 4 };
-    let cut = |chars: &mut dyn Iterator<Item = (usize, char)>, quarters: u64| {
-        let mut left = quarters;
-        chars
-            .take_while(|(_, c)| {
-                let fits = left >= quarter(*c);
-                left = left.saturating_sub(quarter(*c));
-                fits
-            })
-            .last()
-    };
-    let head = cut(&mut text.char_indices(), tokens * 2).map_or(0, |(at, c)| at + c.len_utf8());
-    let tail = cut(&mut text[head..].char_indices().rev(), tokens * 2);
-    let tail = tail.map_or(text.len(), |(at, _)| head + at);
+    let head = bytes_within(text.chars(), tokens / 2);
+    let tail = text.len() - bytes_within(text[head..].chars().rev(), tokens / 2);
     let missing = text[head..tail].chars().count();
     format!("{}\n[… {missing} characters left out …]\n{}", &text[..head], &text[tail..])
 }

@@ -16,7 +16,7 @@ pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
 pub use key_argument::key_argument;
 pub use part::{ContentPart, MediaUrl, UserInput, text_of};
-pub use tokens::{estimate_tokens, message_hundredths};
+pub use tokens::{bytes_within, estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;
 

@@ -6,6 +6,9 @@
 
 use super::{ContentPart, Message};
 
+/// Letters in a row that may be a word; more are a key, a hash, or a text in base64.
+const LONGEST_WORD: u32 = 16;
+
 /// What a character is, as far as tokens go.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
@@ -27,7 +30,7 @@ enum Class {
 /// Roughly how many tokens `text` is, for prose, code, JSON and Chinese alike.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> u64 {
-    text_hundredths(text).div_ceil(100)
+    text_hundredths(text) / 100
 }
 
 /// What a message weighs, in hundredths of a token, so that many small ones add up without losing
@@ -41,15 +44,47 @@ pub fn message_hundredths(message: &Message) -> u64 {
     text.chain(calls).fold(0, u64::saturating_add)
 }
 
-fn text_hundredths(text: &str) -> u64 {
-    let mut before = Class::Newline;
-    let mut sum = 0_u64;
-    for c in text.chars() {
-        let class = class(c);
-        sum = sum.saturating_add(weight(before, class));
-        before = class;
+/// Bytes of the longest beginning of `chars` that is no more than `tokens`. From the end of a text
+/// it works as well, with `chars` in reverse.
+#[must_use]
+pub fn bytes_within(chars: impl Iterator<Item = char>, tokens: u64) -> usize {
+    let mut scale = Scale::default();
+    let mut left = tokens.saturating_mul(100);
+    let mut bytes = 0;
+    for c in chars {
+        let Some(rest) = left.checked_sub(scale.weigh(c)) else { break };
+        left = rest;
+        bytes += c.len_utf8();
     }
-    sum
+    bytes
+}
+
+fn text_hundredths(text: &str) -> u64 {
+    let mut scale = Scale::default();
+    text.chars().fold(0, |sum, c| sum.saturating_add(scale.weigh(c)))
+}
+
+/// Weighs characters one after the other: what one costs depends on what stands before it.
+struct Scale {
+    before: Class,
+    /// Letters in a row so far.
+    letters: u32,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { before: Class::Newline, letters: 0 }
+    }
+}
+
+impl Scale {
+    fn weigh(&mut self, c: char) -> u64 {
+        let class = class(c);
+        let is_letter = matches!(class, Class::Lower | Class::Upper);
+        self.letters = if is_letter { self.letters.saturating_add(1) } else { 0 };
+        let before = std::mem::replace(&mut self.before, class);
+        if self.letters > LONGEST_WORD { 22 } else { weight(before, class) }
+    }
 }
 
 fn class(c: char) -> Class {
@@ -102,7 +137,10 @@ mod tests {
                 "let Some(rest) = line.strip_prefix(\"data: \") else { return Err(broken(line)); };",
                 21,
             ),
-            ("{\"name\":\"read_file\",\"arguments\":{\"path\":\"src/main.rs\",\"limit\":200}}", 18),
+            (
+                "[dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\ntoml = \"1.1\"\n",
+                25,
+            ),
             ("终端界面在流式输出时必须保持响应，输入框不能卡顿，中文字符占两列宽度。", 27),
             ("Терминал должен оставаться отзывчивым во время потокового вывода.", 17),
         ] {
@@ -111,6 +149,17 @@ mod tests {
             assert!(off <= 20, "{text}: guessed {guess}, counted {counted}");
         }
         assert_eq!(estimate_tokens(""), 0);
+    }
+
+    #[test]
+    fn a_text_is_cut_where_the_guess_says() {
+        let text = "let x = 1; 终端 and words ".repeat(50);
+        let tokens = estimate_tokens(&text) / 2;
+        let head = bytes_within(text.chars(), tokens);
+        assert!(estimate_tokens(&text[..head]).abs_diff(tokens) <= 1);
+        let tail = text.len() - bytes_within(text.chars().rev(), tokens);
+        assert!(estimate_tokens(&text[tail..]).abs_diff(tokens) <= tokens / 10);
+        assert_eq!((bytes_within("ab".chars(), 0), bytes_within("ab".chars(), u64::MAX)), (0, 2));
     }
 
     #[test]

@@ -53,8 +53,9 @@ fn what_the_python_program_wrote_is_read() {
     assert_eq!(context.system_prompt(), Some("You are é"));
     assert_eq!(context.history().len(), 4);
     assert_eq!(context.token_count(), 15);
-    let pending = "<system>Command executed successfully.</system>hi\ndone".len() as u64 / 4;
-    assert_eq!(context.size(), ContextSize { messages: 4, tokens: 15 + pending });
+    let after = context.history()[2..].iter().map(crate::message::message_hundredths);
+    let tokens = 15 + after.sum::<u64>() / 100;
+    assert_eq!(context.size(), ContextSize { messages: 4, tokens });
     assert_eq!(context.next_checkpoint(), CheckpointId(3));
     let change = context.revert_to(CheckpointId(1)).expect("revert");
     assert_eq!(change.after, ContextSize { messages: 1, tokens: 1 });

@@ -191,19 +191,13 @@ impl Model {
 
     fn tokens(&self) -> u64 {
         let after = self.records.iter().rev().take_while(|r| !matches!(r, Record::Usage(_)));
-        let weight =
-            |text: &str| -> u64 { text.chars().map(|c| if c.is_ascii() { 1 } else { 4 }).sum() };
-        let quarters: u64 = after
+        let hundredths: u64 = after
             .filter_map(|record| match record {
-                Record::Message(message) => Some(message),
+                Record::Message(message) => Some(crate::message::message_hundredths(message)),
                 _ => None,
             })
-            .map(|message| {
-                let arguments = message.calls().iter().map(ToolCall::arguments).collect::<String>();
-                weight(&crate::message::text_of(&message.content, "")) + weight(&arguments)
-            })
             .sum();
-        self.counted() + quarters / 4
+        self.counted() + hundredths / 100
     }
 
     fn next(&self) -> CheckpointId {

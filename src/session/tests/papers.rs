@@ -68,7 +68,7 @@ fn a_file_or_a_session_is_imported_as_context() {
         file.message.text(),
         "<imported_context source=\"file 'no&quot;tes.md'\">\nremember the milk\n</imported_context>"
     );
-    assert_eq!(file.tokens, file.message.text().len() as u64 / 4);
+    assert_eq!(file.tokens, crate::message::estimate_tokens(&file.message.text()));
     for what in [&*place.work, Path::new("/home/me/elsewhere")] {
         let said = import_text(&place.store, what, &session.id.0).expect("session").message.text();
         assert!(said.contains("[USER]\nwhat is\nhere?\n"), "{said}");

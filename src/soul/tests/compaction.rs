@@ -16,18 +16,20 @@ fn small() -> Stage {
 
 #[tokio::test(start_paused = true)]
 async fn compact_replaces_the_older_part() {
-    let mut world = small().start([vec![think("hm"), text("SUMMARY"), usage(90, 17)]]);
+    // Room for the summary's prompt beside the history.
+    let stage = Stage { max_context: 2000, ..small() };
+    let mut world = stage.start([vec![think("hm"), text("SUMMARY"), usage(90, 17)]]);
     assert_eq!(
         world.prompt("/compact the plan").await,
         [
-            "Status 33 of 1000",
+            "Status 29 of 2000",
             "TurnBegin /compact the plan",
             "CompactionBegin",
             "Rewritten by llm_summary: [0, 1, 2, 3]",
             "Compacted 0 -> 1: 6 -> 3 messages",
             "Checkpoint 1.0 before user (0 messages)",
             "CompactionEnd",
-            "Status 28 of 1000",
+            "Status 26 of 2000",
             "text The context has been compacted.",
             "TurnEnd",
             "Done Finished",

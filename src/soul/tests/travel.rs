@@ -78,7 +78,7 @@ async fn a_person_goes_back() {
     world.send(Command::Revert { to: at(0, 2), mail: None });
     assert_eq!(
         [line(&world.next().await), line(&world.next().await)],
-        ["Reverted to 0.2 by User, mail None: 4 -> 2 messages, next 1.2", "Status 1 of 200000"]
+        ["Reverted to 0.2 by User, mail None: 4 -> 2 messages, next 1.2", "Status 2 of 200000"]
     );
     let lines = world.prompt("q3").await;
     assert!(lines.contains(&"Checkpoint 1.2 before user (2 messages)".to_owned()), "{lines:?}");
@@ -98,7 +98,7 @@ async fn a_person_sends_a_mail_back_and_the_model_answers_at_once() {
         lines,
         [
             "Reverted to 0.1 by User, mail Some(\"shorter, please\"): 2 -> 1 messages, next 1.1",
-            "Status 0 of 200000",
+            "Status 1 of 200000",
             "TurnBegin shorter, please",
             "Checkpoint 1.1 before user (1 messages)",
             "StepBegin 1",

@@ -275,7 +275,7 @@ async fn todos_are_stored_and_live_output_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resumed_session_tells_first_how_full_it_is() {
-    let history = vec![Message::user("x".repeat(400))];
+    let history = vec![Message::user("word ".repeat(100))];
     let mut world = Stage { history, ..Stage::default() }.start([]);
-    assert_eq!(line(&world.next().await), "Status 100 of 200000");
+    assert_eq!(line(&world.next().await), "Status 109 of 200000");
 }
