@@ -117,6 +117,9 @@ fn texts(cell: &Cell, mut each: impl FnMut(&str)) {
                     each(&diff.old_text);
                     each(&diff.new_text);
                 }
+                if let DisplayBlock::Todo { items } = block {
+                    items.iter().for_each(|item| each(&item.title));
+                }
             }
             if !is_diff {
                 each(&result.output.text());

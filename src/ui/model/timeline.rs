@@ -89,6 +89,10 @@ impl Timeline {
     /// A checkpoint was made.
     pub fn add_checkpoint(&mut self, made: &CheckpointCreated, cell: Option<CellId>, time: f64) {
         self.generation = made.at.generation;
+        // A restored context says again which checkpoints it has.
+        if self.checkpoints_mut().any(|entry| entry.is_live && entry.at == made.at) {
+            return;
+        }
         // After a revert the number is given again; the older bearer is gone already.
         for entry in self.checkpoints_mut() {
             if entry.is_live && entry.at.id >= made.at.id {

@@ -38,6 +38,13 @@ fn a_restored_context_brings_back_what_it_had_and_nothing_that_came_later() {
         .map(|entry| entry.at.to_string())
         .collect();
     assert_eq!(live, ["2.0", "2.1"]);
+    let rows = h.model.timeline.entries.len();
+    h.event(Event::Extension(Extension::CheckpointCreated(crate::wire::CheckpointCreated {
+        at: CheckpointRef { generation: Generation(2), id: CheckpointId(1) },
+        step: Some(1),
+        size: ContextSize { messages: 1, tokens: 100 },
+    })));
+    assert_eq!(h.model.timeline.entries.len(), rows, "told again, shown once");
     assert_eq!(h.model.status.context_tokens, Some(500));
     // And back again: what came after the clear, without what was before it.
     let restored =
