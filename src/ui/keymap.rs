@@ -136,6 +136,14 @@ pub enum Action {
     Approve,
     /// Let it and its like be done in this session.
     ApproveForSession,
+    /// Let all commands that begin like it be done in this session.
+    ApproveByRule,
+    /// Let a wider rule be offered.
+    WidenRule,
+    /// Let a narrower rule be offered.
+    NarrowRule,
+    /// Change the command before it is run.
+    EditCommand,
     /// Do not let it be done.
     Reject,
     /// Do not, and say what to do instead.
@@ -272,6 +280,10 @@ const DEFAULTS: &[Row] = &[
     (Context::Pager, "q o", Action::Back, "Close", ""),
     (Context::Approval, "y 1", Action::Approve, "Approve once", "approve"),
     (Context::Approval, "a 2", Action::ApproveForSession, "Approve for this session", "session"),
+    (Context::Approval, "p", Action::ApproveByRule, "Approve commands that begin like it", ""),
+    (Context::Approval, "right l", Action::WidenRule, "A wider rule: fewer words", ""),
+    (Context::Approval, "left h", Action::NarrowRule, "A narrower rule: more words", ""),
+    (Context::Approval, "e", Action::EditCommand, "Change the command, then run it", "edit"),
     (Context::Approval, "n 3", Action::Reject, "Reject", "reject"),
     (
         Context::Approval,

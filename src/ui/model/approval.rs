@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::editor::Editor;
+use crate::message::DisplayBlock;
+use crate::permission::{self, Rule};
 use crate::wire::ApprovalRequest;
 
 /// The answers a request can be given, in the order they are shown.
@@ -10,17 +12,16 @@ use crate::wire::ApprovalRequest;
 pub enum Answer {
     /// This once.
     Once,
-    /// This and its like, in this session.
+    /// All with this action, in this session.
     Session,
+    /// All commands that begin like this one, in this session.
+    Rule,
     /// No.
     Reject,
     /// No, and do this instead.
     Feedback,
-}
-
-impl Answer {
-    /// All answers, in order.
-    pub const ALL: [Self; 4] = [Self::Once, Self::Session, Self::Reject, Self::Feedback];
+    /// Yes, but with another command.
+    Edit,
 }
 
 /// Keys that were meant for the composer must not answer a request that has just appeared: it does
@@ -33,10 +34,15 @@ pub const QUIET_LIMIT: f64 = 1.5;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Approvals {
     queue: VecDeque<ApprovalRequest>,
-    /// Index into [`Answer::ALL`].
+    /// Index into [`Self::answers`].
     pub marked: usize,
-    /// What to do instead, while it is written.
+    /// What to do instead, while it is written; the command, while it is changed.
     pub feedback: Option<Editor>,
+    /// Is it the command that is changed?
+    pub edits_command: bool,
+    // Rules that would allow the command, the narrowest first, and which of them is offered.
+    rules: Vec<Rule>,
+    width: usize,
     /// Is all of a long request shown?
     pub is_expanded: bool,
     shown_at: f64,
@@ -68,6 +74,9 @@ impl Approvals {
     fn show(&mut self, now: f64) {
         self.marked = 0;
         self.feedback = None;
+        self.edits_command = false;
+        self.width = 0;
+        self.rules = self.command().map(permission::suggest).unwrap_or_default();
         self.is_expanded = false;
         self.shown_at = now;
         self.quiet_since = self.quiet_since.max(now);
@@ -77,6 +86,41 @@ impl Approvals {
     #[must_use]
     pub fn current(&self) -> Option<&ApprovalRequest> {
         self.queue.front()
+    }
+
+    /// The command that is asked for, when it is one.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        self.current()?.display.iter().find_map(|block| match block {
+            DisplayBlock::Shell { command, .. } => Some(command.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The rule that is offered.
+    #[must_use]
+    pub fn rule(&self) -> Option<&Rule> {
+        self.rules.get(self.width)
+    }
+
+    /// Offers a wider or a narrower rule; says whether there is one.
+    pub fn widen(&mut self, wider: bool) -> bool {
+        let width = if wider { self.width + 1 } else { self.width.wrapping_sub(1) };
+        let exists = width < self.rules.len();
+        if exists {
+            self.width = width;
+        }
+        exists
+    }
+
+    /// The answers the first request can be given.
+    #[must_use]
+    pub fn answers(&self) -> Vec<Answer> {
+        let mut answers = vec![Answer::Once, Answer::Session];
+        answers.extend(self.rule().map(|_| Answer::Rule));
+        answers.extend([Answer::Reject, Answer::Feedback]);
+        answers.extend(self.command().map(|_| Answer::Edit));
+        answers
     }
 
     /// All that wait.

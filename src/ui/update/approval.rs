@@ -1,5 +1,7 @@
 //! The approval panel.
 
+use serde_json::{Map, Value};
+
 use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
@@ -8,6 +10,7 @@ use super::super::model::approval::Answer;
 use super::super::model::cell::ToolState;
 use super::super::model::editor::Editor;
 use super::{question, toast};
+use crate::permission::Scope;
 use crate::wire::{
     ApprovalChoice, ApprovalResponse, Command, HookAnswer, Request, Response, ToolCallAnswer,
 };
@@ -48,7 +51,8 @@ fn answer(response: Response) -> Vec<Effect> {
 
 /// A key of the panel; none when it means nothing there.
 pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
-    let answers = Answer::ALL.len();
+    let offered = model.approvals.answers();
+    let answers = offered.len();
     let panel = &mut model.approvals;
     match action {
         Action::SelectPrevious => panel.marked = (panel.marked + answers - 1) % answers,
@@ -57,8 +61,18 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::ApproveForSession => return Some(give(model, Answer::Session, now)),
         Action::Reject => return Some(give(model, Answer::Reject, now)),
         Action::RejectWithFeedback => return Some(give(model, Answer::Feedback, now)),
+        Action::ApproveByRule if offered.contains(&Answer::Rule) => {
+            return Some(give(model, Answer::Rule, now));
+        }
+        Action::EditCommand if offered.contains(&Answer::Edit) => {
+            return Some(give(model, Answer::Edit, now));
+        }
+        Action::ApproveByRule | Action::EditCommand => {}
+        Action::WidenRule | Action::NarrowRule => {
+            panel.widen(action == Action::WidenRule);
+        }
         Action::Choose => {
-            let marked = Answer::ALL[panel.marked.min(answers - 1)];
+            let marked = offered[panel.marked.min(answers - 1)];
             return Some(give(model, marked, now));
         }
         _ => return None,
@@ -77,12 +91,50 @@ fn give(model: &mut Model, answer: Answer, now: f64) -> Vec<Effect> {
             respond(model, ApprovalChoice::ApproveForSession, String::new(), now)
         }
         Answer::Reject => respond(model, ApprovalChoice::Reject, String::new(), now),
+        Answer::Rule => allow_by_rule(model, now),
         Answer::Feedback => {
-            model.approvals.marked = 3;
-            model.approvals.feedback = Some(Editor::default());
+            write(model, answer, Editor::default());
+            Vec::new()
+        }
+        Answer::Edit => {
+            let command = model.approvals.command().unwrap_or_default().to_owned();
+            write(model, answer, Editor::with_text(&command));
             Vec::new()
         }
     }
+}
+
+fn write(model: &mut Model, answer: Answer, editor: Editor) {
+    let row = model.approvals.answers().iter().position(|offered| *offered == answer);
+    model.approvals.marked = row.unwrap_or_default();
+    model.approvals.edits_command = answer == Answer::Edit;
+    model.approvals.feedback = Some(editor);
+}
+
+fn allow_by_rule(model: &mut Model, now: f64) -> Vec<Effect> {
+    let Some(rule) = model.approvals.rule().cloned() else { return Vec::new() };
+    toast(model, format!("Approved for this session: {}", rule.in_words()), now);
+    let request_id = settle(model, now);
+    vec![Effect::Send(Command::AddRule { request_id, scope: Scope::Session, rule })]
+}
+
+/// Approves the call with the command that was written.
+fn approve_edited(model: &mut Model, command: String, now: f64) -> Vec<Effect> {
+    if command.trim().is_empty() {
+        toast(model, "An empty command cannot be run; Esc goes back", now);
+        return Vec::new();
+    }
+    let Some(request_id) = settle(model, now) else { return Vec::new() };
+    let arguments = Map::from_iter([("command".to_owned(), Value::String(command))]);
+    vec![Effect::Send(Command::ApproveEdited { request_id, arguments })]
+}
+
+/// The first request is answered with a yes; its call runs.
+fn settle(model: &mut Model, now: f64) -> Option<String> {
+    let id = model.approvals.current()?.id.clone();
+    let request = model.approvals.remove(&id, now)?;
+    model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
+    Some(id)
 }
 
 fn respond(model: &mut Model, choice: ApprovalChoice, feedback: String, now: f64) -> Vec<Effect> {
@@ -100,6 +152,10 @@ fn respond(model: &mut Model, choice: ApprovalChoice, feedback: String, now: f64
 pub(super) fn feedback_key(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     let Some(feedback) = &mut model.approvals.feedback else { return Vec::new() };
     match (key.code, model.keymap.in_context(Context::Composer, key)) {
+        (KeyCode::Enter, Some(Action::Submit)) if model.approvals.edits_command => {
+            let command = feedback.text();
+            approve_edited(model, command, now)
+        }
         (KeyCode::Enter, Some(Action::Submit)) => {
             let text = feedback.text().trim().to_owned();
             respond(model, ApprovalChoice::Reject, text, now)

@@ -1,5 +1,6 @@
 //! Messages in, model and effects out. No terminal, no engine, no clock.
 
+mod approving;
 mod composing;
 mod question;
 mod travel;

@@ -20,8 +20,6 @@ use super::put::put;
 use crate::message::{DiffBlock, DisplayBlock};
 use crate::wire::ApprovalRequest;
 
-/// Rows of the answers.
-const ANSWERS: u16 = 4;
 /// Rows of what is asked for, before it is expanded.
 const SUBJECT: usize = 10;
 
@@ -54,12 +52,16 @@ impl Subject {
     }
 }
 
+fn answer_rows(model: &Model) -> u16 {
+    u16::try_from(model.approvals.answers().len()).unwrap_or(u16::MAX)
+}
+
 /// Rows the panel would like.
 pub(super) fn height(model: &Model, width: u16, subject_rows: usize) -> u16 {
     let shown =
         if model.approvals.is_expanded { subject_rows } else { subject_rows.min(SUBJECT + 1) };
     let feedback = model.approvals.feedback.as_ref().map_or(0, |editor| editor.rows(width) + 1);
-    u16::try_from(shown).unwrap_or(u16::MAX).saturating_add(2 + ANSWERS + feedback)
+    u16::try_from(shown).unwrap_or(u16::MAX).saturating_add(2 + answer_rows(model) + feedback)
 }
 
 /// Draws the panel; says where the cursor is while something is written in it.
@@ -85,7 +87,8 @@ pub(super) fn draw(
         .feedback
         .as_ref()
         .map_or(0, |editor| editor.rows(rest.width.saturating_sub(4)).min(4));
-    let answers_height = if rest.height > ANSWERS + 1 { ANSWERS } else { 1 };
+    let answers = answer_rows(model);
+    let answers_height = if rest.height > answers + 1 { answers } else { 1 };
     let bottom_height = (answers_height + feedback_rows).min(rest.height);
     let subject_height = rest.height - bottom_height;
     let subject_area = Rect { height: subject_height, ..rest };
@@ -107,7 +110,11 @@ pub(super) fn draw(
         return None;
     }
     if editor.is_empty() {
-        let hint = "What should it do instead? Enter sends, Esc goes back";
+        let hint = if model.approvals.edits_command {
+            "The command; Enter runs it, Esc goes back"
+        } else {
+            "What should it do instead? Enter sends, Esc goes back"
+        };
         put(buffer, (inner.x, inner.y), inner.width, hint, theme.muted);
         return Some(Point { x: inner.x, y: inner.y });
     }
@@ -207,7 +214,7 @@ fn styled(text: &str, style: Style) -> Line<'static> {
     Line::styled(text.to_owned(), style)
 }
 
-fn answer_words(answer: Answer, request: &ApprovalRequest) -> (Action, String) {
+fn answer_words(model: &Model, answer: Answer, request: &ApprovalRequest) -> (Action, String) {
     match answer {
         Answer::Once => (Action::Approve, "Approve once".to_owned()),
         Answer::Session => (
@@ -217,6 +224,16 @@ fn answer_words(answer: Answer, request: &ApprovalRequest) -> (Action, String) {
                 sanitize(&request.action)
             ),
         ),
+        Answer::Rule => {
+            let begin = model.approvals.rule().and_then(|rule| rule.command.clone());
+            let begin = begin.unwrap_or_default();
+            let words = format!(
+                "Approve `{} …` for this session; left, right: narrower, wider",
+                sanitize(&begin)
+            );
+            (Action::ApproveByRule, words)
+        }
+        Answer::Edit => (Action::EditCommand, "Change the command, then run it".to_owned()),
         Answer::Reject => (Action::Reject, "Reject".to_owned()),
         Answer::Feedback => {
             (Action::RejectWithFeedback, "Reject, and say what to do instead".to_owned())
@@ -233,8 +250,8 @@ fn draw_answers(
     now: f64,
 ) {
     let listens = model.approvals.is_listening(now);
-    for (index, answer) in Answer::ALL.into_iter().enumerate() {
-        let (action, words) = answer_words(answer, request);
+    for (index, answer) in model.approvals.answers().into_iter().enumerate() {
+        let (action, words) = answer_words(model, answer, request);
         let key = model.keymap.key_for(Context::Approval, action).unwrap_or_default();
         let is_marked = listens && index == model.approvals.marked;
         let pointer = if is_marked { theme.marks.folded } else { " " };

@@ -104,7 +104,8 @@ fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
     }
     if context == Context::Approval && model.approvals.feedback.is_some() {
         let send = model.keymap.key_for(Context::Composer, Action::Submit);
-        hints.extend(send.map(|key| (key, "reject and send")));
+        let word = if model.approvals.edits_command { "run it" } else { "reject and send" };
+        hints.extend(send.map(|key| (key, word)));
         hints.extend(global(Action::Back, "back"));
         return hints;
     }
