@@ -14,7 +14,6 @@ mod head;
 mod load;
 mod memory;
 mod record;
-mod repair;
 pub mod rewrite;
 mod rotation;
 mod store;

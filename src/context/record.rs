@@ -9,7 +9,6 @@ use std::io;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::repair;
 use crate::files::{self, NonAscii};
 use crate::message::{CheckpointId, Message};
 
@@ -92,7 +91,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<Record>, String> {
     }
     let read = match read(text) {
         Ok(record) => Ok(record),
-        Err(reason) => repair::mended(text).map_or(Err(reason), |mended| read(&mended)),
+        Err(reason) => crate::message::mended(text).map_or(Err(reason), |mended| read(&mended)),
     };
     read.map(Some)
 }

@@ -6,6 +6,7 @@
 mod display;
 mod ids;
 mod key_argument;
+mod mended;
 mod part;
 mod part_read;
 mod tokens;
@@ -15,6 +16,7 @@ mod usage;
 pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
 pub use key_argument::key_argument;
+pub use mended::mended;
 pub use part::{ContentPart, MediaUrl, UserInput, text_of};
 pub use tokens::{bytes_within, estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};

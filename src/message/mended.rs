@@ -4,7 +4,8 @@
 /// U+FFFD. `None` when there is nothing of that kind in it.
 ///
 /// Upstream parses with `strict=False`, and some servers split a surrogate pair over two deltas.
-pub(super) fn mended(json: &str) -> Option<String> {
+#[must_use]
+pub fn mended(json: &str) -> Option<String> {
     let mut out = String::with_capacity(json.len() + 16);
     let mut rest = json;
     let mut in_string = false;
