@@ -19,9 +19,11 @@ use crate::wire::{
 pub(super) fn requested(model: &mut Model, request: Request, now: f64) -> Vec<Effect> {
     match request {
         Request::ApprovalRequest(request) => {
-            model
-                .transcript
-                .edit_tool(&request.tool_call_id, |tool| tool.state = ToolState::Waiting);
+            model.transcript.edit_tool(&request.tool_call_id, |tool| {
+                tool.state = ToolState::Waiting;
+                // What a person thinks about for a minute has not run for a minute.
+                tool.started = None;
+            });
             model.approvals.push(request, now);
             if model.screen.is_focused {
                 Vec::new()

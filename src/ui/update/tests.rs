@@ -201,6 +201,14 @@ fn a_tool_call_goes_from_streaming_to_done() {
 }
 
 #[test]
+fn the_time_a_person_takes_to_answer_is_not_the_tools() {
+    let mut h = Harness::new(80, 24);
+    h.begin_turn("q").step(1).call("t1", "Bash", "{}").usage(10).ask("a1", "t1", "ls");
+    h.wait(60.0).keys("y").wait(2.0).result("t1", ToolReturn::ok("out", "done"));
+    assert_eq!(h.model.transcript.tool("t1").and_then(|tool| tool.seconds), Some(2.0));
+}
+
+#[test]
 fn an_answer_names_its_request_and_the_next_one_is_asked() {
     let mut h = Harness::new(80, 24);
     h.begin_turn("q").step(1).call("t1", "Bash", "{}").call("t2", "Bash", "{}");
