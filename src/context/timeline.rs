@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::generations::{Beginning, Cause};
 use crate::message::{CheckpointRef, Generation};
-use crate::wire::record::TIMELINE_FILE;
+use crate::wire::record::{RawEvent, RawRecorded, TIMELINE_FILE};
 use crate::wire::{CheckpointCreated, ContextChange, ContextReverted};
 
 /// What the sidecar says.
@@ -33,20 +33,6 @@ pub(super) struct Made {
     pub(super) at: f64,
     /// The step that follows it, from 1.
     pub(super) step: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    timestamp: f64,
-    message: Told,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    payload: Value,
 }
 
 /// The part of a restoration that says what came back.
@@ -68,14 +54,14 @@ pub(super) fn read(session_dir: &Path) -> Timeline {
             Ok(0) | Err(_) => return timeline,
             Ok(_) => {}
         }
-        if let Ok(line) = serde_json::from_slice::<Line>(&line) {
+        if let Ok(line) = serde_json::from_slice::<RawRecorded>(&line) {
             timeline.take(line.timestamp, &line.message);
         }
     }
 }
 
 impl Timeline {
-    fn take(&mut self, at: f64, told: &Told) {
+    fn take(&mut self, at: f64, told: &RawEvent) {
         let cause = match told.kind.as_str() {
             "CheckpointCreated" => {
                 if let Some(made) = read_as::<CheckpointCreated>(&told.payload) {

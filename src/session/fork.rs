@@ -17,7 +17,7 @@ use super::{SessionState, legacy};
 use crate::context::{self, generations};
 use crate::files::{self, NonAscii};
 use crate::message::{CheckpointRef, Message, Role, UserInput};
-use crate::wire::record::{TIMELINE_FILE, WIRE_FILE};
+use crate::wire::record::{RawEvent, RawRecorded, TIMELINE_FILE, WIRE_FILE};
 
 const PREFIX: &str = "Fork: ";
 const UPLOADS: &str = "uploads";
@@ -121,23 +121,9 @@ struct Line<'a> {
     payload: Value,
 }
 
-#[derive(Deserialize)]
-struct Recorded {
-    timestamp: f64,
-    message: Told,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    payload: Value,
-}
-
 fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
-    let read = |bytes| match serde_json::from_slice::<Recorded>(bytes) {
-        Ok(Recorded { timestamp, message: Told { kind, payload } }) => {
+    let read = |bytes| match serde_json::from_slice::<RawRecorded>(bytes) {
+        Ok(RawRecorded { timestamp, message: RawEvent { kind, payload } }) => {
             Line { bytes, timestamp: Some(timestamp), kind, payload }
         }
         Err(_) => Line { bytes, timestamp: None, kind: String::new(), payload: Value::Null },

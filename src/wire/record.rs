@@ -29,6 +29,26 @@ pub struct Recorded {
     pub message: Event,
 }
 
+/// One event with its time, its payload not read: for whoever needs a few kinds only.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RawRecorded {
+    /// Seconds since 1970.
+    pub(crate) timestamp: f64,
+    /// What happened.
+    pub(crate) message: RawEvent,
+}
+
+/// An event by its type.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RawEvent {
+    /// The type.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Its payload, as it came.
+    #[serde(default)]
+    pub(crate) payload: Value,
+}
+
 #[derive(Serialize)]
 struct RecordedRef<'a> {
     timestamp: f64,

@@ -116,7 +116,7 @@ fn write(model: &mut Model, answer: Answer, editor: Editor) {
 fn allow_by_rule(model: &mut Model, now: f64) -> Vec<Effect> {
     let Some(rule) = model.approvals.rule().cloned() else { return Vec::new() };
     toast(model, format!("Approved for this session: {}", rule.in_words()), now);
-    let request_id = settle(model, now);
+    let request_id = settle(model, true, now);
     vec![Effect::Send(Command::AddRule { request_id, scope: Scope::Session, rule })]
 }
 
@@ -126,27 +126,24 @@ fn approve_edited(model: &mut Model, command: String, now: f64) -> Vec<Effect> {
         toast(model, "An empty command cannot be run; Esc goes back", now);
         return Vec::new();
     }
-    let Some(request_id) = settle(model, now) else { return Vec::new() };
+    let Some(request_id) = settle(model, true, now) else { return Vec::new() };
     let arguments = Map::from_iter([("command".to_owned(), Value::String(command))]);
     vec![Effect::Send(Command::ApproveEdited { request_id, arguments })]
 }
 
-/// The first request is answered with a yes; its call runs.
-fn settle(model: &mut Model, now: f64) -> Option<String> {
+/// The first request is answered; says which it was. After a yes its call runs.
+fn settle(model: &mut Model, is_yes: bool, now: f64) -> Option<String> {
     let id = model.approvals.current()?.id.clone();
     let request = model.approvals.remove(&id, now)?;
-    model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
+    if is_yes {
+        model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
+    }
     Some(id)
 }
 
 fn respond(model: &mut Model, choice: ApprovalChoice, feedback: String, now: f64) -> Vec<Effect> {
-    let Some(request) = model.approvals.current() else { return Vec::new() };
-    let request_id = request.id.clone();
-    if let Some(request) = model.approvals.remove(&request_id, now)
-        && choice != ApprovalChoice::Reject
-    {
-        model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
-    }
+    let is_yes = choice != ApprovalChoice::Reject;
+    let Some(request_id) = settle(model, is_yes, now) else { return Vec::new() };
     answer(Response::Approval(ApprovalResponse { request_id, response: choice, feedback }))
 }
 

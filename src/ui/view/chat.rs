@@ -45,7 +45,7 @@ pub(super) fn draw(
     now: f64,
 ) -> FrameInfo {
     if model.transcript.cells().is_empty() {
-        welcome::draw(model, theme, area, buffer, now);
+        welcome::draw(model, theme, area, buffer);
         return FrameInfo { width: area.width, ..FrameInfo::default() };
     }
     if area.height == 0 || area.width == 0 {

@@ -141,7 +141,7 @@ fn draw_overlay(
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
-            timeline::draw(model, theme, inner, buffer, true, now);
+            timeline::draw(model, theme, inner, buffer, true);
         }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),

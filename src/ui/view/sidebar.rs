@@ -35,7 +35,7 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     tools(model, &mut pane, now);
     let focused = model.focus == Focus::Timeline && model.overlays.is_empty();
     pane.title("Timeline", &timeline::count(model), focused);
-    timeline::draw(model, theme, pane.area, buffer, focused, now);
+    timeline::draw(model, theme, pane.area, buffer, focused);
 }
 
 /// What is left of the sidebar, from the top.

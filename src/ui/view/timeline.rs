@@ -22,14 +22,7 @@ pub(super) fn count(model: &Model) -> String {
 }
 
 /// Draws the timeline: its end, or the part around the marked row.
-pub(super) fn draw(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buffer: &mut Buffer,
-    focused: bool,
-    _now: f64,
-) {
+pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, focused: bool) {
     let timeline = &model.timeline;
     if area.height == 0 || area.width == 0 {
         return;

@@ -12,7 +12,7 @@ use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 
 /// Draws it.
-pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, _now: f64) {
+pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let lines = lines(model, theme, area.width.saturating_sub(4));
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let top = area.y + area.height.saturating_sub(height) / 3;
