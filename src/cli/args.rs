@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
+use super::subcommand;
+
 const EXAMPLES: &str = "\
 Examples:
   kimi-tui                              open the screen; the demo model answers if none is set up
@@ -25,6 +27,10 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 75 failed but worth trying agai
 #[derive(Debug, Clone, Parser)]
 #[command(name = "kimi-tui", version, about, after_help = EXAMPLES, max_term_width = 100)]
 pub(super) struct Args {
+    /// Something to do instead of opening the screen. A prompt that begins with such a word: -p TEXT
+    #[command(subcommand)]
+    pub(super) subcommand: Option<subcommand::Command>,
+
     /// The first thing to tell the agent
     #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
     pub(super) words: Option<String>,

@@ -6,5 +6,6 @@ mod plan;
 mod print;
 mod run;
 mod signals;
+mod subcommand;
 
 pub use run::main;

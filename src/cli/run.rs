@@ -12,7 +12,7 @@ use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
-use super::signals;
+use super::{signals, subcommand};
 use crate::config::Config;
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
@@ -33,15 +33,19 @@ pub fn main() -> ExitCode {
         stderr: stderr().is_terminal(),
     };
     let is_debug = std::env::var("KIMI_DEBUG").is_ok_and(|value| is_on(&value));
-    let plan = match Args::try_parse().and_then(|args| plan::resolve(args, terminals, is_debug)) {
-        Ok(plan) => plan,
+    let ended = Args::try_parse().and_then(|mut args| match args.subcommand.take() {
+        Some(command) => Ok(subcommand::run(command, &args)),
+        None => plan::resolve(args, terminals, is_debug).map(|plan| start(plan, terminals)),
+    });
+    let ended = match ended {
+        Ok(ended) => ended,
         Err(error) => {
             // Help and version come this way too. Nobody reading them is no failure.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { EXIT_OK });
         }
     };
-    match start(plan, terminals) {
+    match ended {
         Ok(end) => {
             if let End::Failed { message, .. } = &end {
                 tell(&format!("kimi-tui: {message}"));

@@ -1,0 +1,128 @@
+//! What a key can do.
+
+/// What a key can do. Slash commands and keys share these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Send what is in the composer.
+    Submit,
+    /// A new line in the composer.
+    Newline,
+    /// Put the text into the running turn.
+    Steer,
+    /// Complete the slash command.
+    Complete,
+    /// An earlier prompt, or the line above.
+    Previous,
+    /// A later prompt, or the line below.
+    Next,
+    /// Stop what runs; twice leaves.
+    Interrupt,
+    /// Leave.
+    Quit,
+    /// One step back.
+    Back,
+    /// The keys.
+    Help,
+    /// Show or hide the sidebar.
+    ToggleSidebar,
+    /// To the timeline and back.
+    FocusTimeline,
+    /// The list of sessions.
+    Sessions,
+    /// A new session.
+    NewSession,
+    /// All actions and commands, to search.
+    Palette,
+    /// Earlier prompts, to search.
+    SearchHistory,
+    /// Write the draft in the external editor.
+    ExternalEditor,
+    /// Summarise the context.
+    Compact,
+    /// Empty the context.
+    Clear,
+    /// Scroll up a line.
+    ScrollUp,
+    /// Scroll down a line.
+    ScrollDown,
+    /// Scroll up a page.
+    PageUp,
+    /// Scroll down a page.
+    PageDown,
+    /// To the beginning.
+    Top,
+    /// To the end, and follow.
+    Bottom,
+    /// Show all or little of tool output.
+    ToggleDetails,
+    /// Draw everything again.
+    Redraw,
+    /// Suspend the program.
+    Suspend,
+    /// Let it be done once.
+    Approve,
+    /// Let it and its like be done in this session.
+    ApproveForSession,
+    /// Let all commands that begin like it be done in this session.
+    ApproveByRule,
+    /// Let a wider rule be offered.
+    WidenRule,
+    /// Let a narrower rule be offered.
+    NarrowRule,
+    /// Change the command before it is run.
+    EditCommand,
+    /// Do not let it be done.
+    Reject,
+    /// Do not, and say what to do instead.
+    RejectWithFeedback,
+    /// Plan mode on or off.
+    TogglePlan,
+    /// Take or choose the option of this number.
+    Option(u8),
+    /// Choose the marked option beside others.
+    ToggleOption,
+    /// The question before.
+    PreviousQuestion,
+    /// The question after.
+    NextQuestion,
+    /// Do not answer.
+    Dismiss,
+    /// Move up.
+    SelectPrevious,
+    /// Move down.
+    SelectNext,
+    /// Take what is selected.
+    Choose,
+    /// Back to the selected checkpoint.
+    Revert,
+    /// Back to the selected checkpoint with a message.
+    DMail,
+    /// To the transcript.
+    FocusTranscript,
+    /// The prompt before.
+    PreviousPrompt,
+    /// The prompt after.
+    NextPrompt,
+    /// The tool call before.
+    PreviousCall,
+    /// The tool call after.
+    NextCall,
+    /// Scroll up half a page.
+    HalfUp,
+    /// Scroll down half a page.
+    HalfDown,
+    /// Show all or little of the selected cell.
+    Fold,
+    /// The selected cell on the whole screen.
+    Open,
+    /// Copy the selected cell's source.
+    Copy,
+    /// Copy a block of code, or what a tool was called with.
+    CopyCode,
+    /// Search.
+    Search,
+    /// The next match.
+    NextMatch,
+    /// The match before.
+    PreviousMatch,
+}

@@ -1,0 +1,67 @@
+//! The places a key can be pressed in.
+
+/// Where a key was pressed. A key that means nothing there is looked up in [`Context::Global`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere.
+    Global,
+    /// The box that is typed into.
+    Composer,
+    /// An approval request waits.
+    Approval,
+    /// The agent asks the person something.
+    Question,
+    /// The checkpoint timeline.
+    Timeline,
+    /// The transcript has the focus.
+    Transcript,
+    /// One cell on the whole screen.
+    Pager,
+    /// A search is written.
+    Search,
+    /// The list of sessions.
+    Sessions,
+    /// The help page.
+    Help,
+    /// A question with an answer to confirm.
+    Dialog,
+    /// A list to search: commands, earlier prompts.
+    Picker,
+}
+
+impl Context {
+    /// All of them, in the order help shows them.
+    pub const ALL: [Self; 12] = [
+        Self::Composer,
+        Self::Transcript,
+        Self::Search,
+        Self::Pager,
+        Self::Approval,
+        Self::Question,
+        Self::Timeline,
+        Self::Sessions,
+        Self::Picker,
+        Self::Dialog,
+        Self::Help,
+        Self::Global,
+    ];
+
+    /// Its heading in help.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Everywhere",
+            Self::Composer => "Composer",
+            Self::Approval => "Approval",
+            Self::Question => "Questions",
+            Self::Timeline => "Timeline",
+            Self::Transcript => "Transcript",
+            Self::Pager => "Pager",
+            Self::Search => "Search",
+            Self::Sessions => "Sessions",
+            Self::Help => "Help",
+            Self::Dialog => "Dialog",
+            Self::Picker => "Search lists",
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The default keys: a table for each place. Keys are separated by spaces; the first is the one shown
+//! in hints.
+
+use super::{Action, Context};
+
+/// Keys, action, label for help, word for the footer (empty to leave it out there).
+type Row = (&'static str, Action, &'static str, &'static str);
+
+/// Every table, in the order help shows them.
+pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
+    (Context::Composer, COMPOSER),
+    (Context::Transcript, TRANSCRIPT),
+    (Context::Search, SEARCH),
+    (Context::Pager, PAGER),
+    (Context::Approval, APPROVAL),
+    (Context::Question, QUESTION),
+    (Context::Timeline, TIMELINE),
+    (Context::Sessions, SESSIONS),
+    (Context::Picker, PICKER),
+    (Context::Dialog, DIALOG),
+    (Context::Help, HELP),
+    (Context::Global, GLOBAL),
+];
+
+const COMPOSER: &[Row] = &[
+    ("enter", Action::Submit, "Send; while a turn runs, queue for after it", "send"),
+    ("ctrl-j alt-enter shift-enter", Action::Newline, "New line", ""),
+    ("ctrl-s", Action::Steer, "Put the text into the running turn", ""),
+    (
+        "tab",
+        Action::Complete,
+        "Complete the slash command; from an empty composer, to the transcript",
+        "",
+    ),
+    ("ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
+    ("ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
+    ("up", Action::Previous, "Line above, or an earlier prompt", ""),
+    ("down", Action::Next, "Line below, or a later prompt", ""),
+];
+
+const TRANSCRIPT: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Cell above", "move"),
+    ("down j", Action::SelectNext, "Cell below", ""),
+    ("[ K", Action::PreviousPrompt, "Previous prompt", "prompts"),
+    ("] J", Action::NextPrompt, "Next prompt", ""),
+    ("{ T", Action::PreviousCall, "Previous tool call", ""),
+    ("} t", Action::NextCall, "Next tool call", ""),
+    ("u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    ("d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    ("g home", Action::Top, "To the beginning", ""),
+    ("G end", Action::Bottom, "To the end, and follow", ""),
+    ("enter space", Action::Fold, "Show all or little of this cell", "fold"),
+    ("o v", Action::Open, "This cell on the whole screen", "open"),
+    ("y", Action::Copy, "Copy what this cell was made from", "copy"),
+    (
+        "c",
+        Action::CopyCode,
+        "Copy a block of code of it (again: the next), or what the tool was called with",
+        "copy code",
+    ),
+    ("/", Action::Search, "Search", "search"),
+    ("n", Action::NextMatch, "Next match", ""),
+    ("N", Action::PreviousMatch, "Previous match", ""),
+    ("tab i", Action::Back, "To the composer", ""),
+];
+
+const SEARCH: &[Row] = &[
+    ("enter", Action::Choose, "Look for it", "find"),
+    ("up", Action::Previous, "What was looked for last", ""),
+];
+
+const PAGER: &[Row] = &[
+    ("up k", Action::ScrollUp, "Up a line", "scroll"),
+    ("down j", Action::ScrollDown, "Down a line", ""),
+    ("u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    ("d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    ("b", Action::PageUp, "Up a page", ""),
+    ("space", Action::PageDown, "Down a page", "page"),
+    ("g home", Action::Top, "To the beginning", ""),
+    ("G end", Action::Bottom, "To the end", ""),
+    ("/", Action::Search, "Search", "search"),
+    ("n", Action::NextMatch, "Next match", "next"),
+    ("N", Action::PreviousMatch, "Previous match", ""),
+    ("y", Action::Copy, "Copy what this cell was made from", "copy"),
+    ("q o", Action::Back, "Close", ""),
+];
+
+const APPROVAL: &[Row] = &[
+    ("y 1", Action::Approve, "Approve once", "approve"),
+    ("a 2", Action::ApproveForSession, "Approve for this session", "session"),
+    ("p", Action::ApproveByRule, "Approve commands that begin like it", ""),
+    ("right l", Action::WidenRule, "A wider rule: fewer words", ""),
+    ("left h", Action::NarrowRule, "A narrower rule: more words", ""),
+    ("e", Action::EditCommand, "Change the command, then run it", "edit"),
+    ("n 3", Action::Reject, "Reject", "reject"),
+    ("f 4", Action::RejectWithFeedback, "Reject and say what to do instead", "reject, say why"),
+    ("up k", Action::SelectPrevious, "Option above", ""),
+    ("down j", Action::SelectNext, "Option below", ""),
+    ("enter", Action::Choose, "Take the marked option", ""),
+];
+
+const QUESTION: &[Row] = &[
+    ("enter", Action::Choose, "Take the marked option; confirm several", "answer"),
+    ("space", Action::ToggleOption, "Choose among several", "choose"),
+    ("1", Action::Option(1), "The first option", ""),
+    ("2", Action::Option(2), "The second option", ""),
+    ("3", Action::Option(3), "The third option", ""),
+    ("4", Action::Option(4), "The fourth option", ""),
+    ("5", Action::Option(5), "The fifth option", ""),
+    ("6", Action::Option(6), "The sixth option", ""),
+    ("up k", Action::SelectPrevious, "Option above", ""),
+    ("down j", Action::SelectNext, "Option below", ""),
+    ("left shift-tab", Action::PreviousQuestion, "Question before", ""),
+    ("right tab", Action::NextQuestion, "Question after", "next"),
+    ("esc", Action::Dismiss, "Do not answer", "dismiss"),
+];
+
+const TIMELINE: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Earlier checkpoint", "move"),
+    ("down j", Action::SelectNext, "Later checkpoint", ""),
+    ("enter", Action::Choose, "Show this place in the conversation", "show"),
+    ("r", Action::Revert, "Go back to this checkpoint", "revert"),
+    ("d", Action::DMail, "Go back with a message to the past (D-Mail)", "D-Mail"),
+];
+
+const SESSIONS: &[Row] = &[
+    ("up ctrl-p", Action::SelectPrevious, "Session above", "move"),
+    ("down ctrl-n", Action::SelectNext, "Session below", ""),
+    ("enter", Action::Choose, "Open this session", "open"),
+];
+
+const PICKER: &[Row] = &[
+    ("up ctrl-p", Action::SelectPrevious, "Line above", "move"),
+    ("down ctrl-n", Action::SelectNext, "Line below", ""),
+    ("enter", Action::Choose, "Take this line", "choose"),
+];
+
+const DIALOG: &[Row] = &[("enter", Action::Choose, "Do it", "confirm")];
+
+const HELP: &[Row] =
+    &[("up k", Action::ScrollUp, "Up", "scroll"), ("down j", Action::ScrollDown, "Down", "")];
+
+const GLOBAL: &[Row] = &[
+    ("esc", Action::Back, "One step back; stops a running turn", "back"),
+    ("ctrl-c", Action::Interrupt, "Stop what runs; clear the draft; twice: leave", ""),
+    ("ctrl-d", Action::Quit, "Leave, when nothing is typed", "quit"),
+    ("f1", Action::Help, "Keys and commands (also ? in an empty composer)", "help"),
+    ("f2", Action::ToggleSidebar, "Show or hide the panes", ""),
+    ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
+    ("ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
+    ("ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    ("f5", Action::NewSession, "New session", ""),
+    ("shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),
+    ("f6", Action::Compact, "Summarise the context (/compact)", ""),
+    ("f8", Action::Clear, "Empty the context (/clear), asks first", ""),
+    ("ctrl-e", Action::ToggleDetails, "Show all or little of tool output", "details"),
+    ("pageup", Action::PageUp, "Scroll up a page", ""),
+    ("pagedown", Action::PageDown, "Scroll down a page", ""),
+    ("alt-up", Action::ScrollUp, "Scroll up a line", ""),
+    ("alt-down", Action::ScrollDown, "Scroll down a line", ""),
+    ("ctrl-home", Action::Top, "To the beginning", ""),
+    ("ctrl-end", Action::Bottom, "To the end, and follow", ""),
+    ("ctrl-l", Action::Redraw, "Draw the screen again", ""),
+    ("ctrl-z", Action::Suspend, "Suspend; fg comes back", ""),
+];
