@@ -1,7 +1,9 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+pub mod edit;
 mod error;
 mod hooks;
+mod import;
 mod load;
 mod names;
 mod network;
@@ -15,6 +17,7 @@ mod tree;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
+pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
 pub use network::{NetworkConfig, Price, without_login};
 pub use resolve::{

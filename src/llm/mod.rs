@@ -10,9 +10,10 @@ mod fixture;
 mod gemini;
 mod http;
 #[cfg(test)]
-mod loopback;
+pub(crate) mod loopback;
 mod masks;
 mod openai;
+pub mod probe;
 mod provider;
 mod receive;
 mod refusal;

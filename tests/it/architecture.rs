@@ -48,7 +48,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
     (&["minijinja"], &["src/agent/template.rs"]),
-    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
+    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs", "src/config/import.rs"]),
 ];
 
 /// What must not be named in a place, outside its tests.
