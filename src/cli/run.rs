@@ -98,7 +98,8 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         max_steps: plan.max_steps,
         max_ralph_iterations: plan.max_ralph_iterations,
         env: Env::process(),
-    });
+    })
+    .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme } => {

@@ -1,5 +1,6 @@
 //! Subcommands: what is done from the shell without opening a session on the screen. One file each.
 
+mod doctor;
 mod info;
 mod manual;
 
@@ -13,6 +14,8 @@ use super::outcome::End;
 pub(super) enum Command {
     /// Tell the versions of this program and of what it speaks
     Info(info::InfoArgs),
+    /// Look at everything this program needs, and say what to do about what is wrong
+    Doctor(doctor::DoctorArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -20,9 +23,10 @@ pub(super) enum Command {
 }
 
 /// Carries out `command`. `flags` are those given before it.
-pub(super) fn run(command: Command, _flags: &Args) -> anyhow::Result<End> {
+pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
         Command::Info(args) => info::run(&args),
+        Command::Doctor(args) => doctor::run(&args, flags),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

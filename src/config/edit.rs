@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{ConfigError, ConfigErrorKind};
 use super::load::read_text;
-use super::{ConfigSource, ModelConfig, ProviderConfig, ProviderKind, read, tree};
+use super::{ConfigSource, ModelConfig, ProviderConfig, ProviderKind, Secret, read, tree};
 use crate::files;
 use crate::paths::Paths;
 
@@ -35,7 +35,7 @@ pub enum Edit {
         /// The provider's key in `providers`.
         provider: String,
         /// The secret; none takes it out.
-        secret: Option<String>,
+        secret: Option<Secret>,
     },
     /// Set `default_model`.
     DefaultModel(String),
@@ -182,7 +182,7 @@ fn carry_out(root: &mut Table, edit: &Edit) -> Result<(), ConfigError> {
         Edit::Thinking(on) => set(root, "default_thinking", *on),
         Edit::Theme(name) => set(root, "theme", name.as_str()),
         Edit::Provider { key, provider } => {
-            write_provider(entry(root, "providers", key)?, provider)
+            write_provider(entry(root, "providers", key)?, provider);
         }
         Edit::Model { key, model } => write_model(entry(root, "models", key)?, model),
         Edit::Key { provider, secret } => {
@@ -199,8 +199,12 @@ fn carry_out(root: &mut Table, edit: &Edit) -> Result<(), ConfigError> {
             }
             let table = entry(root, "providers", provider)?;
             match secret {
-                Some(secret) => set(table, "api_key", secret.as_str()),
-                None => drop(table.remove("api_key")),
+                Some(secret) => {
+                    set(table, "api_key", secret.0.as_str());
+                }
+                None => {
+                    table.remove("api_key");
+                }
             }
         }
     }

@@ -11,15 +11,17 @@ mod read;
 mod resolve;
 mod rules;
 mod schema;
+mod services;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+pub use crate::message::Price;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
-pub use network::{NetworkConfig, Price, without_login};
+pub use network::{NetworkConfig, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };
@@ -28,3 +30,4 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use services::{Offered, Secret, Service};

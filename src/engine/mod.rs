@@ -5,6 +5,7 @@
 
 mod env;
 mod open;
+mod setup;
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::agent::AgentChoice;
-use crate::config::Config;
+use crate::config::{Config, ConfigSource};
 use crate::message::SessionId;
 use crate::paths::Paths;
 use crate::session::{Session, SessionLock, SessionStore};
@@ -82,13 +83,13 @@ impl From<bool> for FrontEnd {
 
 /// Opens sessions. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Host(Arc<HostOptions>);
+pub struct Host(Arc<HostOptions>, Option<ConfigSource>);
 
 impl Host {
     /// A host. Nothing is read yet.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
-        Self(Arc::new(options))
+        Self(Arc::new(options), None)
     }
 
     /// Where data lives.
@@ -121,7 +122,8 @@ impl Host {
         front: impl Into<FrontEnd>,
     ) -> anyhow::Result<Door> {
         let front = front.into();
-        let (options, choice) = (Arc::clone(&self.0), choice.clone());
+        let (options, choice) = (self.fresh_options()?, choice.clone());
+        let settings = self.settings();
         let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice, front))
             .await
             .context("opening the session failed because of a defect in this program")??;
@@ -130,6 +132,7 @@ impl Host {
         let messages = hub.subscribe(front.wants_extensions);
         let (commands, inbox) = CommandSender::channel();
         let mut soul = Soul::new(opened.setup);
+        soul.take_settings_from(settings);
         let closing = opened.closing;
         tokio::spawn(async move {
             soul.run(inbox).await;

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use super::{Closing, FrontEnd, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
+use crate::config::{Capability, Config, LoopControl, Price, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
@@ -39,7 +39,8 @@ pub(super) fn open(
     front: FrontEnd,
 ) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
-    let (model, is_demo) = choose_model(options)?;
+    let chosen = choose_model(options)?;
+    let (model, is_demo) = (chosen.model, chosen.is_demo);
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
     let tools = Toolset::select(&agent.tools, &hidden(&agent, front))
@@ -68,6 +69,9 @@ pub(super) fn open(
         session_dir: session.dir.clone(),
         agent: agent.name,
         model: Some(model.name.clone()),
+        model_key: chosen.key,
+        thinking: chosen.thinking,
+        price: chosen.price,
         is_demo,
         max_context_tokens: model.max_context,
         compaction_at: compaction_at(&limits, model.max_context),
@@ -113,7 +117,16 @@ fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
+/// The model that answers, and what a front end shows of it.
+pub(super) struct Chosen {
+    pub(super) model: Model,
+    pub(super) is_demo: bool,
+    pub(super) key: Option<String>,
+    pub(super) thinking: Option<bool>,
+    pub(super) price: Option<Price>,
+}
+
+pub(super) fn choose_model(options: &HostOptions) -> anyhow::Result<Chosen> {
     let env = |name: &str| options.env.get(name);
     let Some(resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
         let demo = Model {
@@ -123,9 +136,15 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
             max_context: llm::DEMO_CONTEXT,
             capabilities: Vec::new(),
         };
-        return Ok((demo, true));
+        let (key, thinking, price) = (None, None, None);
+        return Ok(Chosen { model: demo, is_demo: true, key, thinking, price });
     };
     let resolved = resolved.with_thinking(options.thinking);
+    let can = |capability| resolved.capabilities.contains(&capability);
+    let has_choice = can(Capability::Thinking) && !can(Capability::AlwaysThinking);
+    let thinking = has_choice.then_some(resolved.thinking);
+    let key = options.config.models.contains_key(&resolved.key).then(|| resolved.key.clone());
+    let price = resolved.price;
     let model = Model {
         provider: llm::build_with_env(&resolved, &env)
             .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
@@ -134,7 +153,7 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
         max_context: resolved.max_context_size,
         capabilities: resolved.capabilities,
     };
-    Ok((model, false))
+    Ok(Chosen { model, is_demo: false, key, thinking, price })
 }
 
 /// Where a person changes the provider's address and key.
@@ -269,7 +288,7 @@ fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
 }
 
 /// The permission rules of the person and the project.
-fn rules(
+pub(super) fn rules(
     options: &HostOptions,
     work_dir: &Path,
     warnings: &mut Vec<String>,
@@ -283,7 +302,7 @@ fn rules(
     Ok(RuleSource { rules, files })
 }
 
-fn limits(options: &HostOptions) -> LoopControl {
+pub(super) fn limits(options: &HostOptions) -> LoopControl {
     let mut limits = options.config.loop_control.clone();
     if let Some(steps) = options.max_steps {
         limits.max_steps_per_turn = steps;
@@ -311,7 +330,7 @@ fn title(state: &SessionState, context: &Context) -> String {
 
 /// The part of the window at which the context is compacted, as `should_compact` has it.
 #[allow(clippy::cast_precision_loss, reason = "a ratio of token counts needs no 53rd bit")]
-fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
+pub(super) fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
     let ratio = limits.compaction_trigger_ratio.clamp(0.0, 1.0);
     match max.checked_sub(limits.reserved_context_size) {
         Some(free) if free > 0 => ratio.min(free as f64 / max as f64),

@@ -11,20 +11,11 @@ use serde_json::Value;
 
 use super::http::{Auth, Endpoint, Target};
 use super::{ChatRequest, LlmError, build};
-use crate::config::{NetworkConfig, ProviderConfig, ProviderKind, ResolvedModel};
+use crate::config::{NetworkConfig, Offered, ProviderConfig, ProviderKind, ResolvedModel};
 use crate::message::Message;
 
 /// Longest time a look may take at each of its stages.
 const WITHIN: Duration = Duration::from_secs(8);
-
-/// A model that a server has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offered {
-    /// Its name there.
-    pub name: String,
-    /// Size of its context window in tokens, where the server says it.
-    pub context: Option<u64>,
-}
 
 /// A server on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,7 +255,7 @@ async fn ask(model: &ResolvedModel) -> Result<Found, LlmError> {
     };
     let mut parts = provider.stream(request).await?;
     match parts.next().await {
-        Some(Err(LlmError::Empty)) | Some(Ok(_)) => Ok(Found::Ready),
+        Some(Err(LlmError::Empty) | Ok(_)) => Ok(Found::Ready),
         Some(Err(error)) => Err(error),
         None => Err(LlmError::Empty),
     }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::permission::{Deed, Permissions, asks_nobody, prohibition};
 use super::state::SharedState;
 use crate::message::{ToolCall, ToolReturn};
-use crate::permission::{Decision, Rule, Scope};
+use crate::permission::{Decision, Rule, Scope, ScopedRule};
 use crate::tools::{Approval, ApprovalAsk, ToolContext};
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Event, Hub, Request, SourceKind,
@@ -51,6 +51,11 @@ struct Pending {
 }
 
 impl Approvals {
+    /// Goes by these rules of the project and the person from now on.
+    pub(crate) fn replace_rules(&self, rules: Vec<ScopedRule>) {
+        self.permissions.replace(rules);
+    }
+
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
     pub(crate) fn new(hub: Hub, state: SharedState, yolo: bool, permissions: Permissions) -> Self {
         let afk = state.read(|state| state.afk);

@@ -31,6 +31,7 @@ mod state;
 mod status;
 mod step;
 mod strategy;
+mod switch;
 mod turn;
 mod workspace;
 
@@ -66,6 +67,7 @@ use state::SharedState;
 
 pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
+pub(crate) use switch::{Settings, Source as SettingsSource, Wish};
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
@@ -151,6 +153,8 @@ pub(crate) struct Soul {
     compacted_to: usize,
     /// Did the last compaction make a summary?
     was_summarised: bool,
+    /// Where another model, and a configuration that has changed, come from.
+    settings: switch::Source,
 }
 
 /// What an idle soul is asked to do.
@@ -202,6 +206,7 @@ impl Soul {
             info,
             compacted_to: 0,
             was_summarised: false,
+            settings: switch::Source::default(),
         }
     }
 
@@ -224,6 +229,14 @@ impl Soul {
                 }
                 Command::AddRule { request_id, scope, rule } => {
                     self.desk.add_rule(request_id.as_deref(), scope, rule);
+                    true
+                }
+                Command::SetModel { key, thinking } => {
+                    self.set_model(key, thinking);
+                    true
+                }
+                Command::Reload => {
+                    self.reload();
                     true
                 }
                 Command::Restore { generation } => {

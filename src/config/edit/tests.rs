@@ -53,7 +53,7 @@ fn what_a_person_wrote_stays() {
                api_key = 'sk-0' # old\r\ntype = \"kimi\"\r\nbase_url = \"http://h/v1\"\r\nx = { y = 1 }\r\n";
     let edits = [
         Edit::Theme("light".into()),
-        Edit::Key { provider: "a".into(), secret: Some("sk-1".into()) },
+        Edit::Key { provider: "a".into(), secret: Some(Secret("sk-1".into())) },
     ];
     let new = edited(old, &edits).expect("edited");
     assert_eq!(
