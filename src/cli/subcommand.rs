@@ -2,6 +2,7 @@
 
 mod doctor;
 mod info;
+mod login;
 mod manual;
 
 use clap::Subcommand;
@@ -16,6 +17,10 @@ pub(super) enum Command {
     Info(info::InfoArgs),
     /// Look at everything this program needs, and say what to do about what is wrong
     Doctor(doctor::DoctorArgs),
+    /// Connect a service: its key, its models; saved in config.toml
+    Login(login::LoginArgs),
+    /// Take a provider's key out of config.toml
+    Logout(login::LogoutArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -27,6 +32,8 @@ pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
         Command::Info(args) => info::run(&args),
         Command::Doctor(args) => doctor::run(&args, flags),
+        Command::Login(args) => login::login(&args, flags),
+        Command::Logout(args) => login::logout(&args, flags),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

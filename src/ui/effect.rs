@@ -1,6 +1,7 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
 use super::model::composer::Draft;
+use super::model::setup::Ask;
 use crate::message::SessionId;
 use crate::wire::Command;
 
@@ -42,6 +43,13 @@ pub enum Effect {
     ListFiles {
         /// For `Msg::Files`.
         id: EffectId,
+    },
+    /// Read or change the configuration, or look at servers.
+    Setup {
+        /// For `Msg::Setup`.
+        id: EffectId,
+        /// What is asked.
+        ask: Ask,
     },
     /// Add to the input history of this folder.
     Remember(String),

@@ -1,5 +1,7 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
+mod setup;
+
 use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -70,6 +72,7 @@ impl Executor {
                 }
             }
             Effect::ShowTheme(name) => self.show_theme(&name),
+            Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)

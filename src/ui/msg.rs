@@ -6,6 +6,7 @@ use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
+use super::model::setup::Told;
 use crate::wire::record::Recorded;
 use crate::wire::{DoorMessage, SessionInfo};
 
@@ -52,6 +53,13 @@ pub enum Msg {
         id: EffectId,
         /// The files.
         files: Arc<[String]>,
+    },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),

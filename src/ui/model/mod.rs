@@ -12,6 +12,7 @@ pub mod picker;
 pub mod question;
 pub mod search;
 pub mod sessions;
+pub mod setup;
 pub mod status;
 pub mod timeline;
 pub mod transcript;
@@ -125,6 +126,8 @@ pub struct Model {
     pub step_start: usize,
     /// Index of the first cell of the current turn.
     pub turn_start: usize,
+    /// The request about the configuration that is awaited, and why it was made.
+    pub asked: Option<(EffectId, setup::Why)>,
     next_effect: u64,
 }
 
@@ -155,6 +158,7 @@ impl Model {
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
+            asked: None,
             next_effect: 0,
         }
     }
@@ -180,7 +184,7 @@ impl Model {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
-            Some(Overlay::Picker(_)) => Context::Picker,
+            Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,

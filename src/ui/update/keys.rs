@@ -6,7 +6,7 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+    actions, approval, overlay, picker, question, reading, search, setup, slash, timeline, toast,
 };
 
 /// A key was pressed.
@@ -17,6 +17,9 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
+    }
+    if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
+        return setup::key(model, key, now);
     }
     match context {
         Context::Composer => return composer(model, key, now),
@@ -122,6 +125,7 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
             picker.filter.insert(&text.replace('\n', " "));
             picker.search();
         }
+        Some(Overlay::Setup(connecting)) => setup::paste(connecting, text),
         Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
         Some(_) => {}
         None => match &mut model.approvals.feedback {

@@ -12,12 +12,14 @@ mod question;
 mod reading;
 mod search;
 mod session;
+mod setup;
 mod slash;
 #[cfg(test)]
 mod tests;
 mod timeline;
 mod wire;
 
+pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
@@ -67,6 +69,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::DoorClosed => session::gone(model, now),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()
