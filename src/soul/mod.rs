@@ -15,6 +15,7 @@ mod desk;
 mod dmail;
 mod flows;
 mod gate;
+mod notify;
 mod overflow;
 mod permission;
 mod plan;
@@ -53,7 +54,7 @@ use crate::llm::ChatProvider;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
-use crate::tools::Toolset;
+use crate::tools::{Notifier, Toolset};
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
 use approval::Approvals;
@@ -181,6 +182,7 @@ impl Soul {
             Arc::clone(&approvals),
             Arc::clone(&questions),
             plan.clone(),
+            Notifier::new(hub.clone()),
         ));
         let desk = Desk::new(hub.clone(), Arc::clone(&approvals), questions, plan.clone());
         Self {
@@ -203,6 +205,12 @@ impl Soul {
             compacted_to: 0,
             was_summarised: false,
         }
+    }
+
+    /// How work beside the turns tells the model something.
+    #[cfg(test)]
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.services.notes().clone()
     }
 
     /// Carries out commands until it is told to end or nobody is left to tell it anything.

@@ -111,6 +111,7 @@ impl Soul {
         let model = self.model.clone().ok_or(Stop::ModelNotSet)?;
         check_capabilities(&message, &model)?;
         self.checkpoint(None)?;
+        self.tell_notes()?;
         self.context.append(&[message])?;
         self.tell_of_afk()?;
         let mut result = self.steps(&model, cancel).await;
