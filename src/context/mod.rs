@@ -5,7 +5,6 @@
 //! to say, and who may open a session's context at all for `session` (its lock).
 
 pub mod compaction;
-mod disk;
 mod error;
 mod file;
 mod fork;
@@ -22,6 +21,7 @@ mod tests;
 mod timeline;
 mod travel;
 
+use crate::files::disk;
 pub use crate::message::estimate_tokens;
 pub use error::ContextError;
 pub(crate) use fork::fork;

@@ -167,7 +167,7 @@ impl Soul {
     pub(crate) fn new(setup: Setup) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
         let Setup { state, modes, compaction, rules, info, .. } = setup;
-        let state = SharedState::new(&info.session_dir, state);
+        let state = SharedState::new(&info.session_dir, state, hub.clone());
         let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
         let approvals =
             Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo, permissions));
@@ -323,6 +323,7 @@ impl Soul {
 
     /// Has everything on the disk itself. A failure is told: the next write will fail too.
     fn sync(&mut self) {
+        self.state.catch_up();
         if let Err(error) = self.context.sync() {
             tracing::warn!(%error, "the context could not be synced");
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");

@@ -7,6 +7,7 @@ mod approvals;
 mod cancel;
 mod compaction;
 mod fakes;
+mod faults;
 mod files;
 mod flows;
 mod hooks;
