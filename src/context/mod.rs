@@ -12,6 +12,7 @@ pub mod generations;
 mod head;
 mod load;
 mod memory;
+pub mod pin;
 mod record;
 pub mod rewrite;
 mod rotation;

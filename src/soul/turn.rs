@@ -178,6 +178,19 @@ impl Soul {
                 self.plan_command(line.arguments);
                 Ok(())
             }
+            Some(Builtin::Pin) => self.pin_command(line.arguments),
+            Some(Builtin::Rules) => {
+                self.rules_command(line.arguments);
+                Ok(())
+            }
+            Some(Builtin::Btw) if line.arguments.is_empty() => {
+                self.say("Use /btw and what you want to know.");
+                Ok(())
+            }
+            Some(Builtin::Btw) => {
+                self.aside.ask_and_wait(line.arguments.to_owned(), cancel).await;
+                if cancel.is_cancelled() { Err(Stop::Cancelled) } else { Ok(()) }
+            }
             Some(Builtin::AddDir) => Ok(self.add_dir(line.arguments)?),
             None => match self.skill_command(line.name, line.arguments, cancel).await {
                 Some(result) => result,

@@ -4,6 +4,7 @@
 //! story it tells.
 
 mod approvals;
+mod asides;
 mod cancel;
 mod compaction;
 mod fakes;
@@ -14,6 +15,7 @@ mod hooks;
 mod lines;
 mod loops;
 mod notes;
+mod pins;
 mod plan;
 mod questions;
 mod restore;
@@ -83,6 +85,7 @@ struct Stage {
     history: Vec<Message>,
     hooks: Vec<HookConfig>,
     skills: Skills,
+    skips_afk_reminder: bool,
 }
 
 impl Default for Stage {
@@ -99,6 +102,7 @@ impl Default for Stage {
             history: Vec::new(),
             hooks: Vec::new(),
             skills: Skills::default(),
+            skips_afk_reminder: false,
         }
     }
 }
@@ -157,6 +161,7 @@ impl Stage {
                 hooks: self.hooks,
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
+                skips_afk_reminder: self.skips_afk_reminder,
             },
             info,
         });
