@@ -90,3 +90,52 @@ async fn a_disk_that_is_full_for_a_while_is_told_once_and_caught_up_with() {
         assert!(recorder <= 2, "{:?}", seen.told);
     }
 }
+
+/// A kill: nothing reaches the disk from deed `at` on, not even what is written when things are
+/// dropped. Tells how many deeds there were.
+async fn killed(at: usize) -> usize {
+    let answers = [
+        vec![text("I run it"), call("t1", "Sleep", &json!({"say": "out"})), usage(10, 5)],
+        vec![text("one"), usage(20, 5)],
+        vec![text("two")],
+        vec![text("SUMMARY")],
+        vec![text("three")],
+        vec![text("four")],
+    ];
+    let mut world = Stage::default().start(answers);
+    plan::begin(move |n, _| (n >= at).then_some(Fault { errno: 5, written: 9 }));
+    let mut told = Vec::new();
+    for prompt in ["first", "/yolo", "second", "/compact"] {
+        told.extend(world.prompt(prompt).await);
+    }
+    world.send(Command::Shutdown);
+    let soul = tokio::time::timeout(PATIENCE, world.task).await.expect("it ends").expect("soul");
+    let acknowledged: Vec<String> = soul.context.history().iter().map(row).collect();
+    let generation = soul.context.generation();
+    drop(soul);
+    let deeds = plan::end();
+    let (context, report) = Context::open(world.folder.path()).expect("it opens");
+    assert_eq!(report.bad_lines, [], "killed at deed {at}");
+    let read: Vec<String> = context.history().iter().map(row).collect();
+    assert_eq!(read, acknowledged, "killed at deed {at}");
+    assert_eq!(context.generation(), generation, "killed at deed {at}");
+    let story = read_story(world.folder.path()).expect("story");
+    assert!(story.bad_lines <= 2, "half a line in each file at most");
+    let mut heard = told.iter().filter(|line| line.starts_with("TurnBegin"));
+    for event in story.events {
+        // What is on record was told, in the same order.
+        if matches!(event.message, Event::TurnBegin(_)) {
+            assert_eq!(heard.next(), Some(&event_line(&event.message)), "killed at deed {at}");
+        }
+    }
+    deeds
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kill_at_every_write_of_a_session_leaves_what_was_acknowledged() {
+    let deeds = killed(usize::MAX).await;
+    assert!(deeds > 40, "{deeds}");
+    for at in 0..deeds {
+        killed(at).await;
+    }
+}
