@@ -242,3 +242,22 @@ fn the_cost_is_counted_where_there_is_a_price() {
     assert!(h.picture().contains(&format!("Cost: {shown}")), "{}", h.picture());
     assert!(h.picture().contains("2 answers of the model"), "{}", h.picture());
 }
+
+#[test]
+fn a_draft_outlives_every_fault_of_the_provider() {
+    for (message, retryable) in [
+        ("Could not talk to h: no connection (refused).", true),
+        ("H did not answer within 120 s.", true),
+        ("H answered 401: no such key.", false),
+        ("H answered 529: overloaded.", true),
+        ("H answered with a web page.", false),
+    ] {
+        let mut h = Harness::new(80, 24);
+        h.begin_turn("go").step(1).keys("what I type meanwhile");
+        let outcome = PromptOutcome::ProviderFailed { message: message.into(), retryable };
+        h.send(Msg::Door(DoorMessage::PromptDone(outcome)));
+        assert_eq!(h.model.composer.editor.text(), "what I type meanwhile", "{message}");
+        assert_eq!(h.model.status.activity, Activity::Idle);
+        assert!(h.picture().contains(&message[..20]), "{}", h.picture());
+    }
+}
