@@ -12,6 +12,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod web;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
@@ -25,3 +26,4 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use web::{ServiceConfig, WebConfig};

@@ -21,6 +21,7 @@ pub(super) const TOP: &[&str] = &[
     "background",
     "notifications",
     "services",
+    "tools",
     "mcp",
     "compaction",
     "permission",
@@ -69,6 +70,12 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
 
 /// Keys of `[compaction]`.
 pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
+/// Keys of a service below `[services]`.
+pub(super) const SERVICE: &[&str] = &["base_url", "api_key", "custom_headers", "oauth"];
+
+/// Keys of `[tools.fetch]`.
+pub(super) const FETCH: &[&str] = &["allow_private"];
 
 /// Keys of a permission rule.
 pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];

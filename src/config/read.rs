@@ -3,6 +3,7 @@
 mod hooks;
 mod network;
 pub(super) mod permission;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -90,6 +91,7 @@ impl Reader {
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
             network: self.network(&top),
+            web: self.web(&top),
         }
     }
 

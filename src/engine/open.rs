@@ -18,7 +18,7 @@ use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
 use crate::soul::{self, Model, Modes, RuleSource, Setup};
-use crate::tools::Toolset;
+use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
 
@@ -42,7 +42,8 @@ pub(super) fn open(
     let (model, is_demo) = choose_model(options)?;
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
-    let tools = Toolset::select(&agent.tools, &hidden(&agent, front))
+    let equipment = Equipment::new(&options.config, &model.capabilities);
+    let tools = Toolset::equipped(&agent.tools, &hidden(&agent, front), &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));

@@ -11,7 +11,9 @@ use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
-use crate::tools::{Answers, Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
+use crate::tools::{
+    Answers, Approval, ApprovalAsk, DMail, FilesSeen, LiveOutput, ToolContext, ToolServices,
+};
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
 /// The session as its tools see it.
@@ -23,6 +25,7 @@ pub(crate) struct Services {
     questions: Arc<Questions>,
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
+    seen: FilesSeen,
 }
 
 impl Services {
@@ -34,7 +37,15 @@ impl Services {
         questions: Arc<Questions>,
         plan: PlanMode,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default() }
+        Self {
+            hub,
+            state,
+            approvals,
+            questions,
+            plan,
+            denwa: Mutex::default(),
+            seen: FilesSeen::default(),
+        }
     }
 
     /// The D-Mail machine.
@@ -44,6 +55,10 @@ impl Services {
 }
 
 impl ToolServices for Services {
+    fn files_seen(&self) -> Option<&FilesSeen> {
+        Some(&self.seen)
+    }
+
     fn approve<'a>(
         &'a self,
         context: &'a ToolContext,

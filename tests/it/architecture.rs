@@ -47,6 +47,9 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["two_face"], &["src/ui/"]),
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
+    (&["dom_smoothie"], &["src/tools/fetch_url/"]),
+    (&["encoding_rs"], &["src/tools/"]),
+    (&["imagesize"], &["src/tools/read_media_file.rs"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
 ];

@@ -28,6 +28,8 @@ fn every_example_in_the_documentation_works() {
         names::RULE,
         names::NETWORK,
         names::PRICE,
+        names::SERVICE,
+        names::FETCH,
     ];
     for key in known.concat() {
         let upstreams_only = [
@@ -38,7 +40,6 @@ fn every_example_in_the_documentation_works() {
             "telemetry",
             "background",
             "notifications",
-            "services",
             "mcp",
             "oauth",
             "default_query",
