@@ -174,7 +174,7 @@ fn system(found: &mut Found, program: &str, args: &[&str]) {
         "insmod" | "modprobe" | "rmmod" => found.add(System, "changes the kernel's modules"),
         "mkfs" | "mke2fs" | "fdisk" | "sfdisk" | "gdisk" | "sgdisk" | "parted" | "wipefs"
         | "blkdiscard" | "mkswap" | "hdparm" | "pvremove" | "vgremove" | "lvremove" => {
-            disk(found, program, args)
+            disk(found, program, args);
         }
         name if name.starts_with("mkfs.") => disk(found, program, args),
         "cryptsetup"
