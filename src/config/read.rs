@@ -1,6 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
 mod hooks;
+mod mcp;
 mod network;
 pub(super) mod permission;
 
@@ -90,6 +91,7 @@ impl Reader {
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
             network: self.network(&top),
+            mcp: self.mcp(&top),
         }
     }
 

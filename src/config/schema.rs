@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{NetworkConfig, Price, without_login};
+use super::{McpConfig, NetworkConfig, Price, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -45,6 +45,8 @@ pub struct Config {
     pub extra_skill_dirs: Vec<String>,
     /// How servers are reached.
     pub network: NetworkConfig,
+    /// MCP servers (`[mcp.client]`).
+    pub mcp: McpConfig,
 }
 
 impl Default for Config {
@@ -66,6 +68,7 @@ impl Default for Config {
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
             network: NetworkConfig::default(),
+            mcp: McpConfig::default(),
         }
     }
 }
