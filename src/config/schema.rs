@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{NetworkConfig, Price, without_login};
+use super::{McpConfig, NetworkConfig, Price, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -47,6 +47,8 @@ pub struct Config {
     pub skip_afk_prompt_injection: bool,
     /// How servers are reached.
     pub network: NetworkConfig,
+    /// MCP servers (`[mcp.client]`).
+    pub mcp: McpConfig,
 }
 
 impl Default for Config {
@@ -69,6 +71,7 @@ impl Default for Config {
             extra_skill_dirs: Vec::new(),
             skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
+            mcp: McpConfig::default(),
         }
     }
 }

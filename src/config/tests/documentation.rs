@@ -27,6 +27,8 @@ fn every_example_in_the_documentation_works() {
         names::COMPACTION,
         names::RULE,
         names::NETWORK,
+        names::MCP,
+        names::MCP_CLIENT,
         names::PRICE,
     ];
     for key in known.concat() {
@@ -38,7 +40,6 @@ fn every_example_in_the_documentation_works() {
             "background",
             "notifications",
             "services",
-            "mcp",
             "oauth",
             "default_query",
             "max_preserved_messages",
