@@ -57,6 +57,12 @@ pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_writ
 pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
 
+/// Keys of `[mcp]`.
+pub(super) const MCP: &[&str] = &["client"];
+
+/// Keys of `[mcp.client]`.
+pub(super) const MCP_CLIENT: &[&str] = &["tool_call_timeout_ms"];
+
 /// Keys of `[loop_control]`.
 pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_steps_per_turn",

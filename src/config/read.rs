@@ -1,6 +1,7 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
 mod hooks;
+mod mcp;
 mod network;
 pub(super) mod permission;
 mod web;
@@ -90,8 +91,10 @@ impl Reader {
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
+            skip_afk_prompt_injection: self.flag(&top, "skip_afk_prompt_injection", false),
             network: self.network(&top),
             web: self.web(&top),
+            mcp: self.mcp(&top),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{NetworkConfig, Price, WebConfig, without_login};
+use super::{McpConfig, NetworkConfig, Price, WebConfig, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -43,10 +43,14 @@ pub struct Config {
     pub merge_all_available_skills: bool,
     /// Further folders with skills.
     pub extra_skill_dirs: Vec<String>,
+    /// Is the model left untold that the person is away (`/afk`)?
+    pub skip_afk_prompt_injection: bool,
     /// How servers are reached.
     pub network: NetworkConfig,
     /// How tools reach the web.
     pub web: WebConfig,
+    /// MCP servers (`[mcp.client]`).
+    pub mcp: McpConfig,
 }
 
 impl Default for Config {
@@ -67,8 +71,10 @@ impl Default for Config {
             hooks: Vec::new(),
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
+            skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
             web: WebConfig::default(),
+            mcp: McpConfig::default(),
         }
     }
 }

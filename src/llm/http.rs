@@ -117,6 +117,17 @@ pub(crate) struct Endpoint {
     client: OnceLock<Result<reqwest::Client, LlmError>>,
 }
 
+/// A client for `url`, for those who speak another protocol over HTTP: with the configured proxy and
+/// certificates, and without following redirects.
+///
+/// # Errors
+/// When `url` is no address, or the client cannot be set up, with what to change.
+pub(crate) fn web_client(url: &str, network: &NetworkConfig) -> Result<reqwest::Client, LlmError> {
+    let url = reqwest::Url::parse(url)
+        .map_err(|error| LlmError::Protocol(format!("\"{url}\" is no address ({error})")))?;
+    client::build(&url, Patience::of(network), network)
+}
+
 impl Endpoint {
     /// An endpoint at `target`. Custom headers come last and win. Costs nothing: the client is built
     /// at the first request.

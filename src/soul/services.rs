@@ -12,7 +12,8 @@ use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
 use crate::tools::{
-    Answers, Approval, ApprovalAsk, DMail, FilesSeen, LiveOutput, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, DMail, FilesSeen, LiveOutput, Notifier, ToolContext,
+    ToolServices,
 };
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
@@ -26,6 +27,7 @@ pub(crate) struct Services {
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
     seen: FilesSeen,
+    notifier: Notifier,
 }
 
 impl Services {
@@ -36,6 +38,7 @@ impl Services {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        notifier: Notifier,
     ) -> Self {
         Self {
             hub,
@@ -44,8 +47,14 @@ impl Services {
             questions,
             plan,
             denwa: Mutex::default(),
+            notifier,
             seen: FilesSeen::default(),
         }
+    }
+
+    /// What background work has to say to the model.
+    pub(crate) fn notes(&self) -> &Notifier {
+        &self.notifier
     }
 
     /// The D-Mail machine.
@@ -107,6 +116,10 @@ impl ToolServices for Services {
 
     fn show_plan(&self, content: &str, file: &Path) {
         self.plan.show(content, file);
+    }
+
+    fn notifier(&self) -> Option<Notifier> {
+        Some(self.notifier.clone())
     }
 
     fn stop_after_step(&self) {

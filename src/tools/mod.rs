@@ -22,6 +22,7 @@ mod glob;
 mod greet;
 mod grep;
 mod ls;
+mod notifier;
 mod output;
 mod path;
 mod plan;
@@ -44,6 +45,7 @@ mod write_file;
 pub use call::call_tool;
 pub use equipment::Equipment;
 pub use files_seen::FilesSeen;
+pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};
 pub use tool::{
     Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,

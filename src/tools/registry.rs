@@ -113,6 +113,15 @@ impl Toolset {
         set
     }
 
+    /// This set with `more` behind it, which is where tools that come later belong: the beginning
+    /// of a request stays as it was.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut set = self.clone();
+        more.into_iter().for_each(|tool| set.add(tool));
+        set
+    }
+
     fn add(&mut self, tool: Arc<dyn Tool>) {
         if find(&self.tools, tool.name()).is_none() {
             self.specs.push(ToolSpec {
@@ -148,7 +157,16 @@ impl Toolset {
         &self.missing
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// All names its tools answer to.
+    pub(crate) fn taken_names(&self) -> Vec<String> {
+        let all = |tool: &Arc<dyn Tool>| {
+            let own = std::iter::once(tool.name().to_owned());
+            own.chain(tool.aliases().iter().map(|&alias| alias.to_owned())).collect::<Vec<_>>()
+        };
+        self.tools.iter().flat_map(all).collect()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name())
     }
 }

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::Notifier;
 use super::files_seen::FilesSeen;
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
 use crate::wire::{OutputStream, Question};
@@ -15,7 +16,7 @@ use crate::wire::{OutputStream, Question};
 /// A tool. Holds no session state: that is behind [`ToolServices`].
 pub trait Tool: Send + Sync {
     /// The name the agent's file and the model use.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Other names it answers to: the Python program's.
     fn aliases(&self) -> &'static [&'static str] {
@@ -101,6 +102,11 @@ pub trait ToolServices: Send + Sync {
 
     /// What this session's tools know of the files they read; none where nobody keeps it.
     fn files_seen(&self) -> Option<&FilesSeen> {
+        None
+    }
+
+    /// How work that outlives this call tells the model of its end; none where nobody listens.
+    fn notifier(&self) -> Option<Notifier> {
         None
     }
 

@@ -27,20 +27,20 @@ fn every_example_in_the_documentation_works() {
         names::COMPACTION,
         names::RULE,
         names::NETWORK,
+        names::MCP,
+        names::MCP_CLIENT,
         names::PRICE,
         names::SERVICE,
         names::FETCH,
     ];
     for key in known.concat() {
         let upstreams_only = [
-            "skip_afk_prompt_injection",
             "hooks",
             "merge_all_available_skills",
             "extra_skill_dirs",
             "telemetry",
             "background",
             "notifications",
-            "mcp",
             "oauth",
             "default_query",
             "max_preserved_messages",
