@@ -4,6 +4,7 @@ mod doctor;
 mod info;
 mod login;
 mod manual;
+mod mcp;
 
 use clap::Subcommand;
 
@@ -21,6 +22,8 @@ pub(super) enum Command {
     Login(login::LoginArgs),
     /// Take a provider's key out of config.toml
     Logout(login::LogoutArgs),
+    /// List, add, remove, try and log in to MCP servers
+    Mcp(mcp::McpArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -34,6 +37,7 @@ pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
         Command::Doctor(args) => doctor::run(&args, flags),
         Command::Login(args) => login::login(&args, flags),
         Command::Logout(args) => login::logout(&args, flags),
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

@@ -5,6 +5,7 @@ mod error;
 mod hooks;
 mod import;
 mod load;
+mod mcp;
 mod names;
 mod network;
 mod read;
@@ -15,12 +16,14 @@ mod services;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod web;
 
 pub use crate::message::Price;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
+pub use mcp::McpConfig;
 pub use network::{NetworkConfig, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
@@ -31,3 +34,4 @@ pub use schema::{
     ProviderConfig, ProviderKind, ResolvedModel,
 };
 pub use services::{Offered, Secret, Service};
+pub use web::{ServiceConfig, WebConfig};

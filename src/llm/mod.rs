@@ -8,7 +8,7 @@ mod demo;
 #[cfg(test)]
 mod fixture;
 mod gemini;
-mod http;
+pub(crate) mod http;
 #[cfg(test)]
 pub(crate) mod loopback;
 mod masks;
@@ -29,6 +29,7 @@ mod turns;
 pub use answer::Answer;
 pub use build::{build, build_with_env};
 pub use demo::{DEMO_CONTEXT, DEMO_MODEL_NAME, demo, demo_at};
+pub(crate) use http::web_client;
 pub use openai::Sampling;
 pub use provider::{
     ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart, ToolSpec,

@@ -65,6 +65,7 @@ fn host(flags: &Args) -> anyhow::Result<Host> {
         thinking: None,
         max_steps: None,
         max_ralph_iterations: None,
+        mcp: crate::mcp::McpSources::default(),
         env: Env::process(),
     };
     Ok(Host::new(options).reading(source))
@@ -201,6 +202,7 @@ mod tests {
             thinking: None,
             max_steps: None,
             max_ralph_iterations: None,
+            mcp: crate::mcp::McpSources::default(),
             env: Env::empty(),
         })
         .reading(ConfigSource::Default)

@@ -50,6 +50,7 @@ impl House {
             thinking: None,
             max_steps: None,
             max_ralph_iterations: None,
+            mcp: crate::mcp::McpSources::default(),
             env: Env::empty(),
         })
         .reading(ConfigSource::Default)
