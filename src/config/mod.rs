@@ -1,5 +1,6 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod background;
 mod error;
 mod hooks;
 mod load;
@@ -13,6 +14,7 @@ mod schema;
 mod tests;
 mod tree;
 
+pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
@@ -10,6 +11,7 @@ use super::plan::PlanMode;
 use super::questions::Questions;
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
+use crate::tools::BackgroundTasks;
 use crate::wire::{Command, DoorMessage, Hub, Response};
 
 /// Takes commands while a turn runs. Cheap to clone.
@@ -19,6 +21,7 @@ pub(super) struct Desk {
     approvals: Arc<Approvals>,
     questions: Arc<Questions>,
     plan: PlanMode,
+    tasks: BackgroundTasks,
     steers: Arc<Mutex<Steers>>,
 }
 
@@ -35,8 +38,9 @@ impl Desk {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        tasks: BackgroundTasks,
     ) -> Self {
-        Self { hub, approvals, questions, plan, steers: Arc::default() }
+        Self { hub, approvals, questions, plan, tasks, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
@@ -61,13 +65,8 @@ impl Desk {
             }
             Some(Command::Cancel) => cancel.cancel(),
             Some(Command::Steer(input)) => self.steer(input),
-            Some(Command::Respond(Response::Approval(response))) => {
-                self.approvals.respond(response);
-            }
-            Some(Command::Respond(Response::Question(answer))) => self.questions.respond(answer),
-            Some(Command::Respond(other)) => {
-                tracing::debug!(?other, "an answer to a request this engine does not make");
-            }
+            Some(Command::Respond(response)) => self.respond(response),
+            Some(Command::StopTask { task_id }) => self.stop_task(&task_id),
             Some(Command::Prompt(_)) => {
                 self.refuse("A turn is already running. Wait for its end, or cancel it first.");
             }
@@ -81,11 +80,32 @@ impl Desk {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }
             Some(Command::ApproveEdited { request_id, arguments }) => {
-                self.approvals.approve_edited(&request_id, arguments);
+                self.approve_edited(&request_id, arguments);
             }
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
+    }
+
+    /// Takes an answer.
+    pub(super) fn respond(&self, response: Response) {
+        match response {
+            Response::Approval(response) => self.approvals.respond(response),
+            Response::Question(answer) => self.questions.respond(answer),
+            other => tracing::debug!(?other, "an answer to a request this engine does not make"),
+        }
+    }
+
+    /// Approves a call with other arguments.
+    pub(super) fn approve_edited(&self, request_id: &str, arguments: Map<String, Value>) {
+        self.approvals.approve_edited(request_id, arguments);
+    }
+
+    /// A person stops a background task: the model is told.
+    pub(super) fn stop_task(&self, id: &str) {
+        if !self.tasks.stop(id, "The user stopped it.", false) {
+            self.refuse(format!("There is no running background task {id}."));
+        }
     }
 
     /// Keeps a permission rule, and answers what it decides.

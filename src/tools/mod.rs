@@ -1,6 +1,7 @@
 //! Tools: what the agent can do. One file a tool; the registry knows them all.
 
 mod ask_user;
+mod background;
 mod bash;
 mod blocking;
 mod call;
@@ -19,6 +20,8 @@ mod read_file;
 mod registry;
 mod schema;
 mod send_dmail;
+mod task;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
 mod think;
@@ -27,9 +30,12 @@ mod tool;
 mod typed;
 mod write_file;
 
+pub use background::BackgroundTasks;
+pub(crate) use background::{Ended, TaskHandle};
 pub use call::call_tool;
 pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};
+pub(crate) use tasks::{block as task_block, facts as task_facts};
 pub use tool::{
-    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, DMail, Delegation, LiveOutput, Tool, ToolContext, ToolServices,
 };

@@ -15,6 +15,10 @@ fn built_in() -> Vec<Arc<dyn Tool>> {
         Arc::new(super::grep::Grep),
         Arc::new(super::glob::Glob),
         Arc::new(super::ls::Ls),
+        Arc::new(super::task::Task::default()),
+        Arc::new(super::tasks::TaskList),
+        Arc::new(super::tasks::TaskOutput),
+        Arc::new(super::tasks::TaskStop),
         Arc::new(super::think::Think),
         Arc::new(super::todo::Todo),
         Arc::new(super::send_dmail::SendDMail),
@@ -25,18 +29,8 @@ fn built_in() -> Vec<Arc<dyn Tool>> {
 }
 
 /// Tools the Python program has and this one does not have yet: agents' files may name them.
-const ELSEWHERE: &[&str] = &[
-    "SearchWeb",
-    "FetchURL",
-    "Task",
-    "Agent",
-    "CreateSubagent",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "ReadMediaFile",
-    "PatchFile",
-];
+const ELSEWHERE: &[&str] =
+    &["SearchWeb", "FetchURL", "CreateSubagent", "ReadMediaFile", "PatchFile"];
 
 /// A tool nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -107,6 +101,22 @@ impl Toolset {
             });
             self.tools.push(tool);
         }
+    }
+
+    /// The same with these types of subagents, name and use, for Task; without Task when there are
+    /// none.
+    #[must_use]
+    pub fn with_subagents(self, types: &[(String, String)]) -> Self {
+        let Self { tools, missing, .. } = self;
+        let mut set = Self { missing, ..Self::default() };
+        for tool in tools {
+            if tool.name() != "Task" {
+                set.add(tool);
+            } else if !types.is_empty() {
+                set.add(Arc::new(super::task::Task { types: types.to_vec() }));
+            }
+        }
+        set
     }
 
     /// What the model is told of them.
@@ -194,7 +204,7 @@ mod tests {
         let set = Toolset::select(&all, &[]).expect("all");
         let again = Toolset::select(&all, &[]).expect("all");
         assert_eq!(set.specs(), again.specs());
-        assert_eq!(set.specs().len(), 13);
+        assert_eq!(set.specs().len(), 17);
         for spec in set.specs() {
             assert!(spec.description.len() > 80, "{}", spec.name);
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);

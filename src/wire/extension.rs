@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::task::{TaskChanged, TaskOutputChunk};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
@@ -25,6 +26,10 @@ pub enum Extension {
     ContextRestored(ContextRestored),
     /// A person approved a call with other arguments than the model's.
     CallEdited(CallEdited),
+    /// A background task began, or ended.
+    TaskChanged(TaskChanged),
+    /// A background task printed something.
+    TaskOutput(TaskOutputChunk),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
 }
@@ -33,7 +38,7 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_))
+        !matches!(self, Self::ToolOutput(_) | Self::TaskOutput(_))
     }
 }
 

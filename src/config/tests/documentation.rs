@@ -28,6 +28,7 @@ fn every_example_in_the_documentation_works() {
         names::RULE,
         names::NETWORK,
         names::PRICE,
+        names::BACKGROUND,
     ];
     for key in known.concat() {
         let upstreams_only = [
@@ -36,13 +37,18 @@ fn every_example_in_the_documentation_works() {
             "merge_all_available_skills",
             "extra_skill_dirs",
             "telemetry",
-            "background",
             "notifications",
             "services",
             "mcp",
             "oauth",
             "default_query",
             "max_preserved_messages",
+            "notification_tail_lines",
+            "notification_tail_chars",
+            "wait_poll_interval_ms",
+            "worker_heartbeat_interval_ms",
+            "worker_stale_after_ms",
+            "print_wait_ceiling_s",
         ];
         assert!(upstreams_only.contains(&key) || page.contains(key), "{key} is not documented");
     }

@@ -22,6 +22,7 @@ mod script;
 mod slash;
 mod spec;
 mod strategies;
+mod subagents;
 mod travel;
 mod turns;
 
@@ -39,7 +40,7 @@ use fakes::tools;
 use lines::{event_line, line};
 use script::{Piece, Script, call, finish, status, text, think, usage};
 
-use super::{Model, Modes, RuleSource, Setup, Soul};
+use super::{Model, Modes, RuleSource, Setup, Soul, Staff};
 use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
@@ -82,6 +83,7 @@ struct Stage {
     history: Vec<Message>,
     hooks: Vec<HookConfig>,
     skills: Skills,
+    staff: Staff,
 }
 
 impl Default for Stage {
@@ -98,6 +100,7 @@ impl Default for Stage {
             history: Vec::new(),
             hooks: Vec::new(),
             skills: Skills::default(),
+            staff: Staff::default(),
         }
     }
 }
@@ -156,6 +159,7 @@ impl Stage {
                 hooks: self.hooks,
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
+                staff: self.staff,
             },
             info,
         });
