@@ -24,20 +24,17 @@ impl Relay {
     /// Takes a message of the subagent's own wire.
     pub fn take(&mut self, message: DoorMessage) {
         let DoorMessage::Event(event) = message else { return };
-        match (&mut self.held, &event) {
-            (Some(Event::ContentPart(held)), Event::ContentPart(part)) => {
-                if held.merge(part.clone()).is_ok() {
-                    self.tell_lines();
-                    return;
-                }
+        if let (Some(Event::ContentPart(held)), Event::ContentPart(part)) = (&mut self.held, &event)
+            && held.merge(part.clone()).is_ok()
+        {
+            self.tell_lines();
+            return;
+        }
+        if let (Some(Event::ToolCall(call)), Event::ToolCallPart(part)) = (&mut self.held, &event) {
+            if let Some(more) = &part.arguments_part {
+                call.function.arguments.get_or_insert_default().push_str(more);
             }
-            (Some(Event::ToolCall(call)), Event::ToolCallPart(part)) => {
-                if let Some(more) = &part.arguments_part {
-                    call.function.arguments.get_or_insert_default().push_str(more);
-                }
-                return;
-            }
-            _ => {}
+            return;
         }
         self.flush();
         match event {
