@@ -1,5 +1,6 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod background;
 mod error;
 mod hooks;
 mod load;
@@ -15,6 +16,7 @@ mod tests;
 mod tree;
 mod web;
 
+pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};

@@ -74,6 +74,23 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_preserved_messages",
 ];
 
+/// Keys of `[background]`, upstream's own that this program does not use included.
+pub(super) const BACKGROUND: &[&str] = &[
+    "max_running_tasks",
+    "max_running_subagents",
+    "read_max_bytes",
+    "max_output_bytes",
+    "kill_grace_period_ms",
+    "keep_alive_on_exit",
+    "agent_task_timeout_s",
+    "notification_tail_lines",
+    "notification_tail_chars",
+    "wait_poll_interval_ms",
+    "worker_heartbeat_interval_ms",
+    "worker_stale_after_ms",
+    "print_wait_ceiling_s",
+];
+
 /// Keys of `[compaction]`.
 pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
 

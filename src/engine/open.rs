@@ -18,7 +18,7 @@ use crate::message::{CheckpointRef, Message, Role};
 use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
-use crate::soul::{self, Model, Modes, RuleSource, Setup};
+use crate::soul::{self, Model, Modes, RuleSource, Setup, Staff};
 use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
@@ -46,6 +46,8 @@ pub(super) fn open(
     let equipment = Equipment::new(&options.config, &model.capabilities);
     let tools = Toolset::equipped(&agent.tools, &hidden(&agent, front), &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
+    let staff = staff(options, &work_dir, &agent, &skills, &model);
+    let tools = tools.with_subagents(&staff.described());
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));
     warnings.extend(skills.warnings.iter().cloned());
@@ -101,6 +103,7 @@ pub(super) fn open(
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
                 skips_afk_reminder: options.config.skip_afk_prompt_injection,
+                staff,
             },
             info,
         },
@@ -184,6 +187,36 @@ fn load_agent(
     let mut vars = PromptVars::gather(work_dir, &[]);
     vars.skills = skills.prompt_text();
     Ok(agent::load(choice, &options.paths, &vars)?)
+}
+
+/// Who the agent may hand work to, and how they are loaded when they are needed.
+fn staff(
+    options: &HostOptions,
+    work_dir: &Path,
+    agent: &Agent,
+    skills: &Skills,
+    current: &Model,
+) -> Staff {
+    let (paths, work_dir, skills) =
+        (options.paths.clone(), work_dir.to_owned(), skills.prompt_text());
+    let (options, current) = (options.clone(), current.clone());
+    Staff {
+        types: agent.subagents.clone(),
+        limits: options.config.background.clone(),
+        load: Arc::new(move |source| {
+            let mut vars = PromptVars::gather(&work_dir, &[]);
+            vars.skills.clone_from(&skills);
+            agent::load_from(source, &paths, &vars).map_err(|error| error.to_string())
+        }),
+        model: Arc::new(move |key| {
+            if current.name == key {
+                return Ok(current.clone());
+            }
+            let wanted = HostOptions { model: Some(key.to_owned()), ..options.clone() };
+            let (model, is_demo) = choose_model(&wanted).map_err(|error| format!("{error:#}"))?;
+            if is_demo { Err(format!("There is no model `{key}`.")) } else { Ok(model) }
+        }),
+    }
 }
 
 fn missing_tools(agent: &Agent, tools: &Toolset) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::afk::Away;
@@ -13,6 +14,7 @@ use super::questions::Questions;
 use super::slash::{self, Builtin};
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
+use crate::tools::BackgroundTasks;
 use crate::wire::{Command, DoorMessage, Hub, Response};
 
 /// Takes commands while a turn runs. Cheap to clone.
@@ -24,6 +26,7 @@ pub(super) struct Desk {
     plan: PlanMode,
     away: Away,
     aside: Aside,
+    tasks: BackgroundTasks,
     steers: Arc<Mutex<Steers>>,
 }
 
@@ -42,8 +45,9 @@ impl Desk {
         plan: PlanMode,
         away: Away,
         aside: Aside,
+        tasks: BackgroundTasks,
     ) -> Self {
-        Self { hub, approvals, questions, plan, away, aside, steers: Arc::default() }
+        Self { hub, approvals, questions, plan, away, aside, tasks, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
@@ -68,13 +72,8 @@ impl Desk {
             }
             Some(Command::Cancel) => cancel.cancel(),
             Some(Command::Steer(input)) => self.steer(input),
-            Some(Command::Respond(Response::Approval(response))) => {
-                self.approvals.respond(response);
-            }
-            Some(Command::Respond(Response::Question(answer))) => self.questions.respond(answer),
-            Some(Command::Respond(other)) => {
-                tracing::debug!(?other, "an answer to a request this engine does not make");
-            }
+            Some(Command::Respond(response)) => self.respond(response),
+            Some(Command::StopTask { task_id }) => self.stop_task(&task_id),
             Some(Command::Prompt(input)) => {
                 // The one command that is carried out beside a turn.
                 if let Some(question) = side_question(&input) {
@@ -102,7 +101,7 @@ impl Desk {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }
             Some(Command::ApproveEdited { request_id, arguments }) => {
-                self.approvals.approve_edited(&request_id, arguments);
+                self.approve_edited(&request_id, arguments);
             }
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
@@ -120,6 +119,27 @@ impl Desk {
             Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
             Command::SetAway(away) => self.away.set_for_now(away),
             other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
+        }
+    }
+
+    /// Takes an answer.
+    pub(super) fn respond(&self, response: Response) {
+        match response {
+            Response::Approval(response) => self.approvals.respond(response),
+            Response::Question(answer) => self.questions.respond(answer),
+            other => tracing::debug!(?other, "an answer to a request this engine does not make"),
+        }
+    }
+
+    /// Approves a call with other arguments.
+    pub(super) fn approve_edited(&self, request_id: &str, arguments: Map<String, Value>) {
+        self.approvals.approve_edited(request_id, arguments);
+    }
+
+    /// A person stops a background task: the model is told.
+    pub(super) fn stop_task(&self, id: &str) {
+        if !self.tasks.stop(id, "The user stopped it.", false) {
+            self.refuse(format!("There is no running background task {id}."));
         }
     }
 

@@ -140,6 +140,7 @@ impl Soul {
     ) -> Result<Next, Stop> {
         let usage = answer.usage();
         let message = answer.into_message();
+        self.services.launcher().use_model(model);
         let context = self.tool_context(cancel);
         let results = Calls::start(
             message.calls(),

@@ -33,6 +33,11 @@ pub enum Command {
         /// Which one; none for the one before the current.
         generation: Option<Generation>,
     },
+    /// Stop a background task. Ours.
+    StopTask {
+        /// Its id.
+        task_id: String,
+    },
     /// Keep a permission rule, and answer an approval request by it: approved, or rejected when
     /// the rule is a prohibition. Other open requests that the rule decides are answered too. Ours.
     AddRule {

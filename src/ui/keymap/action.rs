@@ -29,6 +29,10 @@ pub enum Action {
     FocusTimeline,
     /// The list of sessions.
     Sessions,
+    /// The background tasks.
+    Tasks,
+    /// Stop the marked background task.
+    StopTask,
     /// A new session.
     NewSession,
     /// All actions and commands, to search.

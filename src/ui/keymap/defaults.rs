@@ -16,6 +16,7 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Question, QUESTION),
     (Context::Timeline, TIMELINE),
     (Context::Sessions, SESSIONS),
+    (Context::Tasks, TASKS),
     (Context::Picker, PICKER),
     (Context::Dialog, DIALOG),
     (Context::Help, HELP),
@@ -129,6 +130,13 @@ const SESSIONS: &[Row] = &[
     ("enter", Action::Choose, "Open this session", "open"),
 ];
 
+const TASKS: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Task above", "move"),
+    ("down j", Action::SelectNext, "Task below", ""),
+    ("x delete", Action::StopTask, "Stop this task", "stop it"),
+    ("q", Action::Back, "Close", ""),
+];
+
 const PICKER: &[Row] = &[
     ("up ctrl-p", Action::SelectPrevious, "Line above", "move"),
     ("down ctrl-n", Action::SelectNext, "Line below", ""),
@@ -149,6 +157,7 @@ const GLOBAL: &[Row] = &[
     ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     ("ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
     ("ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    ("f7", Action::Tasks, "Background tasks (/tasks)", ""),
     ("f5", Action::NewSession, "New session", ""),
     ("shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),
     ("f6", Action::Compact, "Summarise the context (/compact)", ""),

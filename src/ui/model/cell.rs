@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::tasks::Nested;
 use crate::message::{Generation, ToolReturn, key_argument};
 use crate::wire::RevertCause;
 
@@ -258,8 +259,8 @@ pub struct ToolCell {
     pub live: LiveTail,
     /// What came of it.
     pub result: Option<ToolReturn>,
-    /// What its subagent did last, a line each.
-    pub nested: Vec<String>,
+    /// What its subagent did.
+    pub nested: Nested,
     /// Did the person change what it was called with?
     pub edited: bool,
 }
@@ -278,7 +279,7 @@ impl ToolCell {
             seconds: None,
             live: LiveTail::default(),
             result: None,
-            nested: Vec::new(),
+            nested: Nested::default(),
             edited: false,
         };
         cell.push_arguments(&arguments);

@@ -13,6 +13,7 @@ pub mod question;
 pub mod search;
 pub mod sessions;
 pub mod status;
+pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 
@@ -105,6 +106,8 @@ pub struct Model {
     pub keymap: Keymap,
     /// Is all of long tool output shown?
     pub shows_details: bool,
+    /// Work in the background.
+    pub tasks: tasks::Tasks,
     /// What is looked for.
     pub search: Search,
     /// Themes.
@@ -145,6 +148,7 @@ impl Model {
             focus: Focus::default(),
             keymap: Keymap::default(),
             shows_details: false,
+            tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
             shows_thinking: true,
@@ -180,6 +184,7 @@ impl Model {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
@@ -230,6 +235,7 @@ impl Model {
     #[must_use]
     pub fn next_change(&self, now: f64) -> Option<f64> {
         let spinner = (self.status.activity.is_running()
+            || self.tasks.running() > 0
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);

@@ -4,6 +4,7 @@ use super::cell::CellId;
 use super::editor::Editor;
 use super::picker::Picker;
 use super::sessions::SessionList;
+use super::tasks::TaskBrowser;
 use super::transcript::Scroll;
 use crate::message::CheckpointRef;
 
@@ -17,6 +18,8 @@ pub enum Overlay {
     },
     /// The sessions of this folder.
     Sessions(SessionList),
+    /// The background tasks.
+    Tasks(TaskBrowser),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
     /// A list that is searched by typing.

@@ -8,7 +8,7 @@ use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
+use super::{is_idle, mention, overlay, picker, reading, session, slash, tasks, timeline, toast};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -39,6 +39,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         }
         Action::Palette => {
             picker::open_palette(model);
+            Vec::new()
+        }
+        Action::Tasks => {
+            tasks::open(model);
             Vec::new()
         }
         Action::Sessions => overlay::open_sessions(model),

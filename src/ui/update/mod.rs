@@ -13,6 +13,7 @@ mod reading;
 mod search;
 mod session;
 mod slash;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;

@@ -49,6 +49,7 @@ pub(super) fn opened(
     }
     // What the record left open ended with the process that wrote it.
     model.transcript.finish_from(0, now);
+    model.tasks.lose();
     model.status.activity = Activity::Idle;
     model.status.retry = None;
     model.step_start = model.transcript.cells().len();

@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, picker, session, toast};
+use super::{is_idle, overlay, picker, session, tasks, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -19,7 +19,7 @@ struct LocalCommand {
     description: &'static str,
 }
 
-const LOCAL: [LocalCommand; 6] = [
+const LOCAL: [LocalCommand; 7] = [
     LocalCommand { name: "help", aliases: &["h", "?"], description: "Keys and commands" },
     LocalCommand {
         name: "sessions",
@@ -32,6 +32,7 @@ const LOCAL: [LocalCommand; 6] = [
         aliases: &["reset"],
         description: "Empty the context; asks first, and keeps the old one on disk",
     },
+    LocalCommand { name: "tasks", aliases: &["task"], description: "Background tasks" },
     LocalCommand { name: "theme", aliases: &["themes"], description: "Choose how it looks" },
     LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
 ];
@@ -182,6 +183,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "sessions" => return Some(overlay::open_sessions(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
         "clear" => overlay::ask_clear(model, now),
+        "tasks" => tasks::open(model),
         "theme" => picker::open_themes(model),
         _ => return Some(vec![Effect::Quit]),
     }

@@ -9,6 +9,7 @@ mod dialog;
 mod help;
 mod layout;
 mod mark;
+mod nested;
 mod pager;
 mod panel;
 mod picker;
@@ -21,6 +22,7 @@ mod search;
 mod sessions;
 mod sidebar;
 mod statusline;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -114,7 +116,8 @@ pub fn view(
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())
         }
-        Context::Timeline
+        Context::Tasks
+        | Context::Timeline
         | Context::Transcript
         | Context::Pager
         | Context::Help
@@ -139,6 +142,7 @@ fn draw_overlay(
         Overlay::Pager(_) => {}
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
+        Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);
