@@ -10,6 +10,7 @@ mod fork;
 pub mod generations;
 mod history;
 mod import;
+pub mod index;
 mod legacy;
 mod lock;
 mod metadata;
