@@ -16,6 +16,7 @@ mod dmail;
 mod flows;
 mod gate;
 mod overflow;
+mod papers;
 mod permission;
 mod plan;
 mod questions;
@@ -228,6 +229,14 @@ impl Soul {
                 }
                 Command::Restore { generation } => {
                     self.restore_by_user(generation);
+                    true
+                }
+                Command::SetTitle(title) => {
+                    self.set_title(&title);
+                    true
+                }
+                Command::Import { source, message } => {
+                    self.import(&source, *message);
                     true
                 }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.

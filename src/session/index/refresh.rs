@@ -59,7 +59,10 @@ impl SessionIndex {
         files::create_private_folder(&folder).map_err(failed)?;
         let lock = files::open_append(&folder.join(".lock")).map_err(failed)?;
         match lock.try_lock() {
-            Err(std::fs::TryLockError::WouldBlock) => return Ok(Refreshed::Busy),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                self.publish(Catalog::load(&folder).unwrap_or_default());
+                return Ok(Refreshed::Busy);
+            }
             Err(std::fs::TryLockError::Error(error)) => {
                 tracing::debug!(%error, "this file system has no locks");
             }

@@ -15,8 +15,8 @@ pub enum Overlay {
         /// First visible line.
         scroll: u16,
     },
-    /// The sessions of this folder.
-    Sessions(SessionList),
+    /// The sessions.
+    Sessions(Box<SessionList>),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
     /// A list that is searched by typing.
