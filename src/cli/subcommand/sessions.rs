@@ -257,7 +257,7 @@ fn search(archive: &Archive, args: &SessionsArgs, text: &str) -> anyhow::Result<
     let index = SessionIndex::new(archive.store.clone());
     match index.refresh(&|| false, &mut |_| {}) {
         Ok(Refreshed::Busy) => {
-            tell("Another kimi-tui is reading sessions; the newest may be missing.")
+            tell("Another kimi-tui is reading sessions; the newest may be missing.");
         }
         Ok(_) => {}
         Err(error) => tell(&error.to_string()),

@@ -111,7 +111,7 @@ impl SessionIndex {
                 }
             }
         }
-        tasks.sort_by(|a, b| b.stamps.updated_at().cmp(&a.stamps.updated_at()));
+        tasks.sort_by_key(|task| std::cmp::Reverse(task.stamps.updated_at()));
         Ok((kept, tasks, known.len()))
     }
 

@@ -127,7 +127,7 @@ impl SessionIndex {
             return Vec::new();
         }
         let snapshot = self.snapshot();
-        let bucket = options.work_dir.as_deref().map(|dir| crate::paths::work_dir_hash(dir));
+        let bucket = options.work_dir.as_deref().map(crate::paths::work_dir_hash);
         let candidates: Vec<&Entry> = snapshot
             .catalog
             .sessions

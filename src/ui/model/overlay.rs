@@ -9,6 +9,7 @@ use crate::message::CheckpointRef;
 
 /// Something over the screen.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there are never more than a few")]
 pub enum Overlay {
     /// The keys.
     Help {

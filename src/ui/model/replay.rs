@@ -141,10 +141,10 @@ impl Replay {
             return false;
         }
         // Where this turn began, or when that is just now, where the one before did.
-        let here = self.story[..self.next].iter().rposition(|event| begins(event));
+        let here = self.story[..self.next].iter().rposition(&begins);
         let before = here
             .filter(|&here| self.next - here <= 3)
-            .and_then(|here| self.story[..here].iter().rposition(|event| begins(event)));
+            .and_then(|here| self.story[..here].iter().rposition(&begins));
         let target = before.or(here).unwrap_or(0);
         self.position = self.story.get(target).map_or(0.0, |(at, _)| *at);
         self.next = 0;

@@ -120,7 +120,7 @@ pub enum SessionDone {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
     /// What is it to be called?
-    Rename(Editor),
+    Rename(Box<Editor>),
     /// What is it to be exported as? The marked one of [`ExportFormat::ALL`].
     Export(usize),
 }

@@ -178,7 +178,7 @@ fn with_marked(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect
         Action::Rename => {
             let mut title = Editor::default();
             title.insert(&row.title);
-            list.ask = Some(Ask::Rename(title));
+            list.ask = Some(Ask::Rename(Box::new(title)));
             Some(Vec::new())
         }
         Action::Export => {

@@ -6,8 +6,8 @@ mod question;
 mod sessions;
 mod travel;
 
-use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
-use crate::ui::effect::{Effect, OpenTarget};
+use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};
+use crate::ui::effect::Effect;
 use crate::ui::model::cell::{CellKind, Fate, Mark, ToolState};
 use crate::ui::model::overlay::Overlay;
 use crate::ui::model::status::Activity;

@@ -59,8 +59,8 @@ pub(super) fn draw(
     let has_preview = model.screen.width >= PREVIEW_FROM && rows.width >= 90;
     let mut left = rows;
     if has_preview {
-        left.width = rows.width * 11 / 20;
-        let right = Rect { x: left.right() + 2, width: rows.width - left.width - 2, ..rows };
+        left.width = rows.width * 11 / 20 - 1;
+        let right = Rect { x: left.right() + 3, width: rows.width - left.width - 3, ..rows };
         for y in right.y..right.bottom() {
             put(buffer, (right.x - 2, y), 1, theme.marks.bar, theme.border);
         }
