@@ -33,11 +33,11 @@ fn main() {
         let session = store.create(&work[index % work.len()], None).unwrap();
         write(&session.dir, index, size);
     }
-    println!("{sessions} sessions, {} MB", sessions * size >> 20);
+    println!("{sessions} sessions, {} MB", (sessions * size) >> 20);
 
     let index = SessionIndex::new(store.clone());
     told("list, no index", || drop(store.list_all().unwrap()));
-    told("index made", || drop(index.refresh(&|| false, &mut |_| {}).unwrap()));
+    told("index made", || refresh(&index));
     let disk: u64 = fs::read_dir(paths.session_index())
         .unwrap()
         .map(|entry| entry.unwrap().metadata().unwrap().len())
@@ -48,7 +48,7 @@ fn main() {
     let index = SessionIndex::new(store);
     told("list, index from disk", || drop(index.list(false).unwrap()));
     told("list again", || drop(index.list(false).unwrap()));
-    told("index up to date", || drop(index.refresh(&|| false, &mut |_| {}).unwrap()));
+    told("index up to date", || refresh(&index));
     told("signatures read", || index.warm());
     let options = SearchOptions { work_dir: None, limit: 200, archived: false };
     for query in [
@@ -79,12 +79,14 @@ fn main() {
     let first = fs::read_dir(paths.sessions()).unwrap().next().unwrap().unwrap().path();
     let session = fs::read_dir(first).unwrap().next().unwrap().unwrap().path();
     write(&session, 1, 1000);
-    told("index up to date after one grew", || {
-        drop(index.refresh(&|| false, &mut |_| {}).unwrap())
-    });
+    told("index up to date after one grew", || refresh(&index));
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     println!("peak memory {peak}");
+}
+
+fn refresh(index: &SessionIndex) {
+    index.refresh(&|| false, &mut |_| {}).unwrap();
 }
 
 fn told(what: &str, work: impl FnOnce()) {
@@ -107,7 +109,11 @@ fn write(dir: &Path, index: usize, size: usize) {
     };
     let mut text = |count: usize| {
         let word = |n: usize| {
-            if n % 3 == 0 { format!("w{}", n % 5000) } else { words[n % words.len()].to_owned() }
+            if n.is_multiple_of(3) {
+                format!("w{}", n % 5000)
+            } else {
+                words[n % words.len()].to_owned()
+            }
         };
         (0..count).map(|_| word(next())).collect::<Vec<_>>().join(" ")
     };

@@ -100,7 +100,11 @@ fn a_session_is_found_by_what_was_said_and_late_answers_are_dropped() {
     let (id, asked) = task(&mut h);
     assert_eq!(asked, SessionTask::Search { text: "needle".into(), here: false, archived: false });
     assert_eq!(titles(&h), Vec::<String>::new());
-    let excerpt = Excerpt { speaker: Speaker::User, text: "the needle".into(), marks: vec![4..10] };
+    let excerpt = Excerpt {
+        speaker: Speaker::User,
+        text: "the needle".into(),
+        marks: std::iter::once(4..10).collect(),
+    };
     let found = |dir: &str| Found {
         dir: dir.into(),
         id: SessionId("x".into()),

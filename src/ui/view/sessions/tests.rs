@@ -88,7 +88,7 @@ fn answer(h: &mut Harness) {
 fn found() -> Vec<Found> {
     let excerpt = |speaker, text: &str| {
         let at = text.find("parser").expect("the word");
-        Excerpt { speaker, text: text.into(), marks: vec![at..at + 6] }
+        Excerpt { speaker, text: text.into(), marks: std::iter::once(at..at + 6).collect() }
     };
     let found = |dir: &str, excerpts| Found {
         dir: dir.into(),
