@@ -70,7 +70,7 @@ fn a_session_of_another_folder_is_found_by_what_was_said_resumed_there_and_repla
     screen.send(CTRL_G);
     screen.wait_for_text("Water the plants");
     screen.send("fern");
-    screen.wait_until_gone("Feed the cat");
+    screen.wait_for_text("said The fern is wet.");
     screen.send(CTRL_Y);
     screen.wait_for_text("The end");
     screen.wait_for_text("The fern is wet.");
