@@ -232,7 +232,9 @@ impl SessionList {
     /// Takes in where what is typed is said; none while that is not known.
     pub fn set_hits(&mut self, found: Vec<Found>) {
         self.hits = found.into_iter().map(|found| (found.dir, found.excerpts)).collect();
-        let marked = self.marked_row().map(|row| row.session.dir.clone());
+        // Who has not moved wants the best there is, which may be another one now.
+        let marked = self.marked_row().filter(|_| self.marked > 0);
+        let marked = marked.map(|row| row.session.dir.clone());
         self.narrow();
         if let Some(marked) = marked {
             self.mark(|row| row.session.dir == marked);

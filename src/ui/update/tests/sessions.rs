@@ -122,6 +122,25 @@ fn a_session_is_found_by_what_was_said_and_late_answers_are_dropped() {
 }
 
 #[test]
+fn the_mark_is_at_the_top_until_it_is_moved() {
+    let mut h = listed(80);
+    let found = |dir: &str| Found {
+        dir: dir.into(),
+        id: SessionId("x".into()),
+        title: String::new(),
+        excerpts: Vec::new(),
+    };
+    h.keys("again");
+    let (id, _) = task(&mut h);
+    assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("Parser again"));
+    done(&mut h, id, SessionDone::Found(vec![found("/share/bbbb"), found("/share/cccc")]));
+    assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("写文档"));
+    h.keys("<down>");
+    done(&mut h, id, SessionDone::Found(Vec::new()));
+    assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("Parser again"));
+}
+
+#[test]
 fn tab_narrows_to_this_folder_and_back() {
     let mut h = listed(80);
     h.keys("<tab>");
