@@ -122,7 +122,7 @@ fn a_session_is_found_by_what_was_said_and_late_answers_are_dropped() {
 }
 
 #[test]
-fn the_mark_is_at_the_top_until_it_is_moved() {
+fn the_mark_is_at_the_top_when_better_sessions_are_found() {
     let mut h = listed(80);
     let found = |dir: &str| Found {
         dir: dir.into(),
@@ -135,9 +135,6 @@ fn the_mark_is_at_the_top_until_it_is_moved() {
     assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("Parser again"));
     done(&mut h, id, SessionDone::Found(vec![found("/share/bbbb"), found("/share/cccc")]));
     assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("写文档"));
-    h.keys("<down>");
-    done(&mut h, id, SessionDone::Found(Vec::new()));
-    assert_eq!(list(&h).marked_row().map(|row| row.title.as_str()), Some("Parser again"));
 }
 
 #[test]
