@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
     let is_debug = std::env::var("KIMI_DEBUG").is_ok_and(|value| is_on(&value));
     let ended = Args::try_parse().and_then(|mut args| match args.subcommand.take() {
         Some(command) => Ok(subcommand::run(command, &args)),
-        None => plan::resolve(args, terminals, is_debug).map(|plan| start(plan, terminals)),
+        None => plan::resolve(args, terminals, is_debug).map(|plan| start(plan, terminals, None)),
     });
     let ended = match ended {
         Ok(ended) => ended,
@@ -64,7 +64,17 @@ fn is_on(value: &str) -> bool {
     !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
 }
 
-fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
+/// Plays the session `id` on the screen.
+pub(super) fn replay(flags: &Args, id: SessionId) -> anyhow::Result<End> {
+    let terminals = Terminals {
+        stdin: stdin().is_terminal(),
+        stdout: stdout().is_terminal(),
+        stderr: stderr().is_terminal(),
+    };
+    start(plan::resolve(flags.clone(), terminals, false)?, terminals, Some(id))
+}
+
+fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow::Result<End> {
     let paths = Paths::from_env()?;
     crate::log::start(&paths.logs(), plan.log_level);
     log_panics();
@@ -98,7 +108,8 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme } => {
-            let options = UiOptions { session: plan.session, first_prompt, theme, warnings };
+            let options =
+                UiOptions { session: plan.session, first_prompt, theme, warnings, replay };
             ui::run(host, options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
                 End::Done
@@ -160,7 +171,7 @@ fn tell_how_to_resume(session: Option<&SessionId>) {
 }
 
 /// The folder the agent works in: absolute, without links, as sessions are found by it.
-fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub(super) fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
     let Some(folder) = flag else {
         return std::env::current_dir().and_then(|dir| dir.canonicalize()).map_err(|error| {
             user(

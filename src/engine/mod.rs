@@ -106,6 +106,12 @@ impl Host {
         &self.0.work_dir
     }
 
+    /// The same host in another folder: for a session that belongs there.
+    #[must_use]
+    pub fn in_folder(&self, work_dir: &Path) -> Self {
+        Self::new(HostOptions { work_dir: work_dir.to_owned(), ..(*self.0).clone() })
+    }
+
     /// What is configured.
     #[must_use]
     pub fn config(&self) -> &Config {

@@ -97,6 +97,9 @@ impl Desk {
             Some(Command::Restore { .. }) => {
                 self.refuse("A turn is running. Cancel it before you restore a context.");
             }
+            Some(Command::SetTitle(_) | Command::Import { .. }) => {
+                self.refuse("A turn is running. Wait for its end, or cancel it first.");
+            }
             Some(Command::AddRule { request_id, scope, rule }) => {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }

@@ -19,6 +19,7 @@ mod gate;
 mod mcp;
 mod notify;
 mod overflow;
+mod papers;
 mod permission;
 mod pin;
 mod plan;
@@ -324,6 +325,14 @@ impl Soul {
                 }
                 Command::Restore { generation } => {
                     self.restore_by_user(generation);
+                    true
+                }
+                Command::SetTitle(title) => {
+                    self.set_title(&title);
+                    true
+                }
+                Command::Import { source, message } => {
+                    self.import(&source, *message);
                     true
                 }
                 Command::Pin { generation, messages } => {

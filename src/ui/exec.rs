@@ -1,6 +1,6 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
-use std::time::UNIX_EPOCH;
+mod sessions;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
@@ -8,7 +8,6 @@ use tokio::task::JoinSet;
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::{ColorDepth, Theme};
@@ -39,6 +38,7 @@ pub(super) struct Executor {
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
+    archive: sessions::Archive,
     /// The open session's door.
     pub(super) door: Option<Door>,
 }
@@ -46,7 +46,9 @@ pub(super) struct Executor {
 impl Executor {
     /// One that reports to `done`.
     pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
-        Self { host, done, tasks: JoinSet::new(), history: None, door: None }
+        let store = SessionStore::new(host.paths().clone());
+        let archive = sessions::Archive::new(store, done.clone());
+        Self { host, done, tasks: JoinSet::new(), history: None, archive, door: None }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -60,7 +62,7 @@ impl Executor {
                 }
             }
             Effect::Open { id, target } => self.open(id, target),
-            Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::Sessions { id, task } => self.session_task(id, *task),
             Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
@@ -121,6 +123,16 @@ impl Executor {
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
+        if let OpenTarget::Recording(session) = target {
+            return self.open_recording(id, &session);
+        }
+        if let OpenTarget::Session(session) = &target
+            && session.work_dir != self.host.work_dir()
+        {
+            // Prompts, drafts and files are the other folder's from now on.
+            self.host = self.host.in_folder(&session.work_dir);
+            self.load_history();
+        }
         let old = self.door.take();
         let host = self.host.clone();
         let done = self.done.clone();
@@ -131,7 +143,8 @@ impl Executor {
             let choice = match target {
                 OpenTarget::New => SessionChoice::New,
                 OpenTarget::Latest => SessionChoice::Continue,
-                OpenTarget::Id(id) => SessionChoice::Id(id),
+                OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id),
+                OpenTarget::Session(session) => SessionChoice::Id(session.id),
             };
             let result = match host.open(&choice, true).await {
                 Ok(door) => {
@@ -156,32 +169,6 @@ impl Executor {
                 }
                 Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
             };
-        });
-    }
-
-    fn list_sessions(&mut self, id: EffectId) {
-        let store = SessionStore::new(self.host.paths().clone());
-        let work_dir = self.host.work_dir().to_path_buf();
-        let done = self.done.clone();
-        self.tasks.spawn_blocking(move || {
-            let result = store
-                .list(&work_dir)
-                .map(|sessions| {
-                    sessions
-                        .into_iter()
-                        .map(|session| SessionRow {
-                            id: session.id,
-                            title: session.title,
-                            updated: session
-                                .updated_at
-                                .duration_since(UNIX_EPOCH)
-                                .map_or(0.0, |since| since.as_secs_f64()),
-                            bytes: session.bytes,
-                        })
-                        .collect()
-                })
-                .map_err(|error| error.to_string());
-            let _ = done.send(Done::Msg(Msg::Sessions { id, result }));
         });
     }
 
@@ -239,6 +226,7 @@ impl Executor {
 
     /// Ends the session properly: what runs is stopped, what is known is written.
     pub(super) async fn shut_down(mut self) {
+        self.archive.stop();
         if let Some(door) = self.door.take() {
             close(door).await;
         }

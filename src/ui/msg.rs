@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
+use super::model::sessions::SessionDone;
 use crate::wire::record::Recorded;
 use crate::wire::{DoorMessage, SessionInfo};
 
@@ -39,12 +39,12 @@ pub enum Msg {
         /// The session and its story so far, or why not, for a person.
         result: Result<Opened, String>,
     },
-    /// The sessions of this folder, or why they cannot be listed.
-    Sessions {
+    /// Something was done with sessions, or could not be.
+    Session {
         /// Which request.
         id: EffectId,
-        /// The list, newest first.
-        result: Result<Vec<SessionRow>, String>,
+        /// What came of it.
+        done: Box<SessionDone>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {

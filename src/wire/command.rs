@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Response;
-use crate::message::{CheckpointRef, Generation, UserInput};
+use crate::message::{CheckpointRef, Generation, Message, UserInput};
 use crate::permission::{Rule, Scope};
 
 /// One thing a front end asks of the engine. The first six are wire 1.10's methods and answers.
@@ -87,6 +87,16 @@ pub enum Command {
         request_id: String,
         /// The arguments that are changed.
         arguments: Map<String, Value>,
+    },
+    /// Give the session a title. Ours; refused while a turn runs.
+    SetTitle(String),
+    /// Add a message to the context without asking the model anything. Ours; refused while a turn
+    /// runs.
+    Import {
+        /// Where it is from, in words.
+        source: String,
+        /// What the model is to know.
+        message: Box<Message>,
     },
     /// End the session: cancel what runs, write everything, leave.
     Shutdown,

@@ -23,6 +23,8 @@ pub enum Context {
     Sessions,
     /// The background tasks.
     Tasks,
+    /// A recording is played.
+    Replay,
     /// The help page.
     Help,
     /// A question with an answer to confirm.
@@ -33,7 +35,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -43,6 +45,7 @@ impl Context {
         Self::Timeline,
         Self::Sessions,
         Self::Tasks,
+        Self::Replay,
         Self::Picker,
         Self::Dialog,
         Self::Help,
@@ -63,6 +66,7 @@ impl Context {
             Self::Search => "Search",
             Self::Sessions => "Sessions",
             Self::Tasks => "Background tasks",
+            Self::Replay => "Replay",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
             Self::Picker => "Search lists",

@@ -10,6 +10,7 @@ pub mod overlay;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod replay;
 pub mod search;
 pub mod sessions;
 pub mod status;
@@ -25,10 +26,13 @@ use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
 use question::Questions;
+use replay::Replay;
 use search::Search;
 use status::Status;
 use timeline::Timeline;
 use transcript::{FrameInfo, Position, Seen, Transcript};
+
+use crate::session::Session;
 
 /// What has the keys when no overlay has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,6 +132,12 @@ pub struct Model {
     pub step_start: usize,
     /// Index of the first cell of the current turn.
     pub turn_start: usize,
+    /// The recording that is played, instead of a session that is open.
+    pub replay: Option<Replay>,
+    /// The session to go back to from it.
+    pub came_from: Option<Session>,
+    /// Was the program started to play a recording only?
+    pub plays_only: bool,
     next_effect: u64,
 }
 
@@ -159,6 +169,9 @@ impl Model {
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
+            replay: None,
+            came_from: None,
+            plays_only: false,
             next_effect: 0,
         }
     }
@@ -194,8 +207,15 @@ impl Model {
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Transcript => Context::Transcript,
+            None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
         }
+    }
+
+    /// The time the screen shows at `now`: a recording has its own.
+    #[must_use]
+    pub fn clock(&self, now: f64) -> f64 {
+        self.replay.as_ref().map_or(now, Replay::recorded_time)
     }
 
     /// Is all of this cell shown?
@@ -242,13 +262,17 @@ impl Model {
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, question, leave, self.composer.save_due()]
+        let replay = self.replay.as_ref().and_then(Replay::due);
+        let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
+        [replay, spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)
     }
 }
 
+/// Seconds between two pictures of a replay's bar.
+const REPLAY_SECONDS: f64 = 0.25;
 /// Seconds a picture of the spinner stands.
 pub const SPINNER_SECONDS: f64 = 0.12;
 /// Seconds within which a second interrupt leaves.

@@ -7,11 +7,14 @@ mod copy;
 mod keys;
 mod mention;
 mod overlay;
+mod papers;
 mod picker;
 mod question;
 mod reading;
+mod replay;
 mod search;
 mod session;
+mod sessions;
 mod slash;
 mod tasks;
 #[cfg(test)]
@@ -39,6 +42,7 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     if is_key {
         effects.extend(picker::preview(model));
     }
+    effects.extend(sessions::follow(model));
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -67,7 +71,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Door(message) => door(model, message, now),
         Msg::DoorClosed => session::gone(model, now),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
-        Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Session { id, done } => sessions::done(model, id, *done, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()
@@ -125,6 +129,7 @@ fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
 }
 
 fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
+    replay::advance(model, now);
     if model.status.toast.as_ref().is_some_and(|toast| now >= toast.until) {
         model.status.toast = None;
     }

@@ -74,7 +74,7 @@ pub(super) fn opened(
 }
 
 /// Everything that belongs to a session is forgotten; what the person is writing is not.
-fn reset(model: &mut Model) {
+pub(super) fn reset(model: &mut Model) {
     let mut fresh = Model::new(model.screen.width, model.screen.height);
     fresh.screen = model.screen;
     fresh.keymap = std::mem::take(&mut model.keymap);

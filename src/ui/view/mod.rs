@@ -15,6 +15,7 @@ mod panel;
 mod picker;
 mod put;
 mod question;
+mod replay;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
@@ -76,6 +77,8 @@ pub fn view(
     now: f64,
 ) -> FrameInfo {
     let area = frame.area();
+    // Ages of sessions are told by the clock on the wall, all else by that of what is shown.
+    let (wall, now) = (now, model.clock(now));
     let buffer = frame.buffer_mut();
     buffer.set_style(area, theme.ground());
     let width = layout::main_width(model, area);
@@ -85,7 +88,11 @@ pub fn view(
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
-    let mut cursor = composer::draw(model, theme, layout.composer, buffer);
+    let mut cursor = None;
+    match &model.replay {
+        Some(replay) => replay::draw(replay, theme, layout.composer, buffer),
+        None => cursor = composer::draw(model, theme, layout.composer, buffer),
+    }
     if let Some(area) = layout.approval {
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
@@ -103,7 +110,7 @@ pub fn view(
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall);
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
@@ -121,6 +128,7 @@ pub fn view(
         | Context::Transcript
         | Context::Pager
         | Context::Help
+        | Context::Replay
         | Context::Global => false,
     };
     if let Some(at) = cursor.filter(|_| writes) {
