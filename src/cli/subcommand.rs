@@ -1,5 +1,7 @@
 //! Subcommands: what is done from the shell without opening a session on the screen. One file each.
 
+mod attach;
+pub(super) mod daemon;
 mod info;
 mod manual;
 
@@ -13,6 +15,11 @@ use super::outcome::End;
 pub(super) enum Command {
     /// Tell the versions of this program and of what it speaks
     Info(info::InfoArgs),
+    /// Show the session of a daemon, or an engine started for it: attach -- COMMAND
+    Attach(attach::AttachArgs),
+    /// The sessions that run without a screen (begin one with --daemon)
+    #[command(subcommand)]
+    Daemon(daemon::DaemonCommand),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -20,8 +27,10 @@ pub(super) enum Command {
 }
 
 /// Carries out `command`. `flags` are those given before it.
-pub(super) fn run(command: Command, _flags: &Args) -> anyhow::Result<End> {
+pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
+        Command::Attach(args) => attach::run(args, flags),
+        Command::Daemon(command) => daemon::run(&command),
         Command::Info(args) => info::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
+use super::client_tools::ClientTools;
 use super::plan::PlanMode;
 use super::questions::Questions;
+use crate::hooks::Hooks;
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
 use crate::wire::{Command, DoorMessage, Hub, Response};
@@ -17,9 +19,17 @@ use crate::wire::{Command, DoorMessage, Hub, Response};
 pub(super) struct Desk {
     hub: Hub,
     approvals: Arc<Approvals>,
-    questions: Arc<Questions>,
+    asks: Asks,
     plan: PlanMode,
     steers: Arc<Mutex<Steers>>,
+}
+
+/// What a front end is asked beside approvals.
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    pub(super) questions: Arc<Questions>,
+    pub(super) tools: ClientTools,
+    pub(super) hooks: Hooks,
 }
 
 #[derive(Debug, Default)]
@@ -30,18 +40,13 @@ struct Steers {
 }
 
 impl Desk {
-    pub(super) fn new(
-        hub: Hub,
-        approvals: Arc<Approvals>,
-        questions: Arc<Questions>,
-        plan: PlanMode,
-    ) -> Self {
-        Self { hub, approvals, questions, plan, steers: Arc::default() }
+    pub(super) fn new(hub: Hub, approvals: Arc<Approvals>, asks: Asks, plan: PlanMode) -> Self {
+        Self { hub, approvals, asks, plan, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
     pub(super) fn dismiss_questions(&self) {
-        self.questions.dismiss_all();
+        self.asks.questions.dismiss_all();
     }
 
     /// Plan mode on or off, at once.
@@ -61,12 +66,9 @@ impl Desk {
             }
             Some(Command::Cancel) => cancel.cancel(),
             Some(Command::Steer(input)) => self.steer(input),
-            Some(Command::Respond(Response::Approval(response))) => {
-                self.approvals.respond(response);
-            }
-            Some(Command::Respond(Response::Question(answer))) => self.questions.respond(answer),
-            Some(Command::Respond(other)) => {
-                tracing::debug!(?other, "an answer to a request this engine does not make");
+            Some(Command::Respond(response)) => self.respond(response),
+            Some(Command::Equip(_)) => {
+                self.refuse("A turn is running. Its tools cannot be changed now.");
             }
             Some(Command::Prompt(_)) => {
                 self.refuse("A turn is already running. Wait for its end, or cancel it first.");
@@ -86,6 +88,16 @@ impl Desk {
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
+    }
+
+    /// Gives an answer to whoever waits for it.
+    pub(super) fn respond(&self, response: Response) {
+        match response {
+            Response::Approval(response) => self.approvals.respond(response),
+            Response::Question(answer) => self.asks.questions.respond(answer),
+            Response::ToolCall(answer) => self.asks.tools.respond(answer),
+            Response::Hook(answer) => self.asks.hooks.respond(answer),
+        }
     }
 
     /// Keeps a permission rule, and answers what it decides.

@@ -10,9 +10,11 @@ mod afk;
 mod approval;
 mod ask;
 mod calls;
+mod client_tools;
 mod compaction;
 mod desk;
 mod dmail;
+mod equip;
 mod flows;
 mod gate;
 mod overflow;
@@ -57,7 +59,8 @@ use crate::tools::Toolset;
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
 use approval::Approvals;
-use desk::Desk;
+use client_tools::ClientTools;
+use desk::{Asks, Desk};
 use permission::Permissions;
 use plan::PlanMode;
 use questions::Questions;
@@ -134,7 +137,12 @@ pub(crate) struct Soul {
     session_id: SessionId,
     added_dirs: Vec<PathBuf>,
     context: Context,
+    /// The agent's tools, whoever listens.
+    all_tools: Toolset,
+    /// Those the front end can serve, and its own.
     tools: Arc<Toolset>,
+    client_tools: ClientTools,
+    the_model: Option<Model>,
     model: Option<Model>,
     limits: LoopControl,
     compaction: CompactionConfig,
@@ -182,12 +190,17 @@ impl Soul {
             Arc::clone(&questions),
             plan.clone(),
         ));
-        let desk = Desk::new(hub.clone(), Arc::clone(&approvals), questions, plan.clone());
+        let client_tools = ClientTools::new(hub.clone());
+        let asks = Asks { questions, tools: client_tools.clone(), hooks: hooks.clone() };
+        let desk = Desk::new(hub.clone(), Arc::clone(&approvals), asks, plan.clone());
         Self {
             session_id,
             added_dirs,
             context,
-            tools: Arc::new(tools),
+            tools: Arc::new(tools.clone()),
+            all_tools: tools,
+            client_tools,
+            the_model: model.clone(),
             model,
             limits,
             compaction,
@@ -211,7 +224,7 @@ impl Soul {
         self.session_begins();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
-                Command::Prompt(input) if is_blank(&input) => {
+                Command::Prompt(input) if input.is_blank() => {
                     self.refuse("There is nothing in that prompt. Type something first.");
                     true
                 }
@@ -231,7 +244,15 @@ impl Soul {
                     true
                 }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.
-                Command::Cancel | Command::Respond(_) | Command::ApproveEdited { .. } => true,
+                Command::Cancel | Command::ApproveEdited { .. } => true,
+                Command::Respond(response) => {
+                    self.desk.respond(response);
+                    true
+                }
+                Command::Equip(equipment) => {
+                    self.equip(*equipment);
+                    true
+                }
                 Command::SetPlanMode(on) => {
                     self.desk.set_plan_mode(on);
                     true
@@ -250,6 +271,7 @@ impl Soul {
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
         let desk = self.desk.clone();
+        self.hub.begin_work();
         desk.open_steers();
         let mut goes_on = true;
         let done = {
@@ -320,14 +342,6 @@ impl Soul {
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");
         }
     }
-}
-
-fn is_blank(input: &UserInput) -> bool {
-    let parts = match input {
-        UserInput::Text(text) => return text.trim().is_empty(),
-        UserInput::Parts(parts) => parts,
-    };
-    parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// What the model reads after a turn that was cut off.

@@ -109,6 +109,30 @@ impl Toolset {
         }
     }
 
+    /// The same with `more` at the end; one whose name is taken is left out.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut set = self.clone();
+        more.into_iter().for_each(|tool| set.add(tool));
+        set
+    }
+
+    /// The same without the tools called `names`.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let mut set = Self { missing: self.missing.clone(), ..Self::default() };
+        let stay = self.tools.iter().filter(|tool| !names.contains(&tool.name()));
+        stay.for_each(|tool| set.add(Arc::clone(tool)));
+        set
+    }
+
+    /// Every name the tools answer to.
+    #[must_use]
+    pub fn all_names(&self) -> Vec<String> {
+        let aliases = self.tools.iter().flat_map(|tool| tool.aliases()).copied();
+        self.names().chain(aliases).map(str::to_owned).collect()
+    }
+
     /// What the model is told of them.
     #[must_use]
     pub fn specs(&self) -> &[ToolSpec] {
@@ -133,7 +157,7 @@ impl Toolset {
         &self.missing
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name())
     }
 }

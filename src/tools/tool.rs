@@ -14,7 +14,7 @@ use crate::wire::{OutputStream, Question};
 /// A tool. Holds no session state: that is behind [`ToolServices`].
 pub trait Tool: Send + Sync {
     /// The name the agent's file and the model use.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Other names it answers to: the Python program's.
     fn aliases(&self) -> &'static [&'static str] {

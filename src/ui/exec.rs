@@ -1,5 +1,8 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
+mod source;
+
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -12,10 +15,12 @@ use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::{ColorDepth, Theme};
-use crate::engine::{Host, SessionChoice};
+use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
-use crate::wire::{Command, Door, DoorMessage, record};
+use crate::wire::{Command, Door, DoorMessage};
+
+pub use source::DoorSource;
 
 /// What comes back from the world.
 #[derive(Debug)]
@@ -35,7 +40,7 @@ pub(super) enum Done {
 
 /// Runs effects; what it starts ends with it.
 pub(super) struct Executor {
-    host: Host,
+    host: Arc<dyn DoorSource>,
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
@@ -45,7 +50,7 @@ pub(super) struct Executor {
 
 impl Executor {
     /// One that reports to `done`.
-    pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
+    pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
         Self { host, done, tasks: JoinSet::new(), history: None, door: None }
     }
 
@@ -122,7 +127,7 @@ impl Executor {
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
         let old = self.door.take();
-        let host = self.host.clone();
+        let host = Arc::clone(&self.host);
         let done = self.done.clone();
         self.tasks.spawn(async move {
             if let Some(door) = old {
@@ -133,18 +138,7 @@ impl Executor {
                 OpenTarget::Latest => SessionChoice::Continue,
                 OpenTarget::Id(id) => SessionChoice::Id(id),
             };
-            let result = match host.open(&choice, true).await {
-                Ok(door) => {
-                    let dir = door.info.session_dir.clone();
-                    let story = tokio::task::spawn_blocking(move || record::read_story(&dir)).await;
-                    match story {
-                        Ok(Ok(story)) => Ok((door, story)),
-                        Ok(Err(error)) => Err(format!("The session's history: {error}")),
-                        Err(error) => Err(format!("The session's history: {error}")),
-                    }
-                }
-                Err(error) => Err(format!("{error:#}")),
-            };
+            let result = host.open(&choice).await;
             let _ = match result {
                 Ok((door, story)) => {
                     let opened = Opened {
