@@ -175,28 +175,6 @@ fn prompts_may_have_parts_and_models_limits() {
 }
 
 #[test]
-fn retries_and_step_limits_are_told() {
-    let world = scripted(&[
-        "error: 429 slow down",
-        &format!("text: a\n{}", call("t", "Todo", &json!({"todos": []}))),
-    ]);
-    let mut client = Client::with(&world, &["--max-steps-per-turn", "1", "--agent", "okabe"]);
-    client.initialize();
-    client.request("1", "prompt", &prompt("go"));
-    let told = client.until_answer("1");
-    let retry = &payloads(&told, "StepRetry")[0];
-    assert_eq!(
-        (&retry["n"], &retry["next_attempt"], &retry["max_attempts"], &retry["status_code"]),
-        (&json!(1), &json!(2), &json!(3), &json!(429))
-    );
-    assert!(retry["wait_s"].is_f64() && retry["error_type"].is_string());
-    assert_eq!(
-        told.last().expect("the answer")["result"],
-        json!({"status": "max_steps_reached", "steps": 1})
-    );
-}
-
-#[test]
 fn approvals_go_out_and_come_back_in_three_ways() {
     let bash =
         |id: &str, file: &str| call(id, "Bash", &json!({"command": format!("echo x > {file}")}));

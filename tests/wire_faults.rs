@@ -274,3 +274,25 @@ fn ten_thousand_events_a_second_pass() {
     // A debug build on a busy machine: the bench has the real number.
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
+
+#[test]
+fn retries_and_step_limits_are_told() {
+    let world = scripted(&[
+        "error: 429 slow down",
+        &format!("text: a\n{}", call("t", "Todo", &json!({"todos": []}))),
+    ]);
+    let mut client = Client::with(&world, &["--max-steps-per-turn", "1", "--agent", "okabe"]);
+    client.initialize();
+    client.request("1", "prompt", &prompt("go"));
+    let told = client.until_answer("1");
+    let retry = &payloads(&told, "StepRetry")[0];
+    assert_eq!(
+        (&retry["n"], &retry["next_attempt"], &retry["max_attempts"], &retry["status_code"]),
+        (&json!(1), &json!(2), &json!(3), &json!(429))
+    );
+    assert!(retry["wait_s"].is_f64() && retry["error_type"].is_string());
+    assert_eq!(
+        told.last().expect("the answer")["result"],
+        json!({"status": "max_steps_reached", "steps": 1})
+    );
+}

@@ -102,7 +102,7 @@ impl Viewer<'_> {
         json!({
             "version": VERSION,
             "methods": methods,
-            "session": *self.session.info,
+            "session": *self.info,
             "is_working": self.is_working,
             "holds_pen": self.may_act(),
         })

@@ -1,6 +1,7 @@
 //! One client of one session: what it sends is heard, what the engine tells is told, in order.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::rpc::{
 };
 use crate::wire::record::StoryEnd;
 use crate::wire::{
-    Command, DoorMessage, Event, Extension, Hold, Notification, PromptOutcome, Request,
+    Command, DoorMessage, Event, Extension, Hold, Notification, PromptOutcome, Request, SessionInfo,
 };
 
 /// Bytes that may wait before the engine is held back, and how few let it go on.
@@ -42,6 +43,8 @@ pub(super) enum Role {
 pub(super) struct Viewer<'a> {
     pub(super) session: &'a OpenSession,
     pub(super) facts: &'a Facts,
+    /// Facts about the session, as told last.
+    pub(super) info: Arc<SessionInfo>,
     pub(super) outbox: Outbox,
     pub(super) role: Role,
     /// Does it want what is ours beyond protocol 1.10?
@@ -92,6 +95,7 @@ impl<'a> Viewer<'a> {
         let mut viewer = Self {
             session,
             facts,
+            info: Arc::clone(&session.info),
             outbox,
             role,
             is_ours: false,
@@ -170,6 +174,7 @@ impl<'a> Viewer<'a> {
         let joined = self.session.join(true);
         self.messages = Some(joined.messages);
         self.story = joined.story;
+        self.info = joined.info.unwrap_or_else(|| Arc::clone(&self.session.info));
         self.is_working = joined.is_working;
         for request in joined.open_requests {
             if let Some(id) = request.id() {
@@ -281,7 +286,10 @@ impl<'a> Viewer<'a> {
                 }
                 None => self.refusal(&reason),
             },
-            DoorMessage::Info(info) => self.note("kimi_tui/info", &*info),
+            DoorMessage::Info(info) => {
+                self.note("kimi_tui/info", &*info);
+                self.info = info;
+            }
         }
     }
 
