@@ -29,7 +29,17 @@ pub(super) const NO_PEN: &str =
 /// What begins the names of our own methods.
 pub(super) const PREFIX: &str = "kimi_tui/";
 /// Commands of ours that a client may send, by their names behind the prefix.
-pub(super) const OURS: [&str; 4] = ["revert", "restore", "add_rule", "approve_edited"];
+pub(super) const OURS: [&str; 9] = [
+    "revert",
+    "restore",
+    "add_rule",
+    "approve_edited",
+    "remove_rule",
+    "pin",
+    "side_question",
+    "cancel_side_question",
+    "set_away",
+];
 
 /// When an answer comes.
 pub(super) enum Reply {

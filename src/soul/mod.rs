@@ -9,6 +9,7 @@ mod advice;
 mod afk;
 mod approval;
 mod ask;
+mod btw;
 mod calls;
 mod client_tools;
 mod compaction;
@@ -17,8 +18,10 @@ mod dmail;
 mod equip;
 mod flows;
 mod gate;
+mod notify;
 mod overflow;
 mod permission;
+mod pin;
 mod plan;
 mod questions;
 mod ralph;
@@ -26,6 +29,7 @@ mod repair;
 mod repetition;
 mod restore;
 mod revert;
+mod rules;
 mod services;
 mod skills;
 mod slash;
@@ -55,10 +59,12 @@ use crate::llm::ChatProvider;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
-use crate::tools::Toolset;
+use crate::tools::{Notifier, Toolset};
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
+use afk::Away;
 use approval::Approvals;
+use btw::Aside;
 use client_tools::ClientTools;
 use desk::{Asks, Desk};
 use permission::Permissions;
@@ -130,6 +136,8 @@ pub(crate) struct Modes {
     pub(crate) skills: Arc<Skills>,
     /// Where plans are kept.
     pub(crate) plans: PathBuf,
+    /// Is the model left untold that the person is away?
+    pub(crate) skips_afk_reminder: bool,
 }
 
 /// One open session.
@@ -154,6 +162,9 @@ pub(crate) struct Soul {
     hooks: Hooks,
     skills: Arc<Skills>,
     plan: PlanMode,
+    away: Away,
+    skips_afk_reminder: bool,
+    aside: Aside,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -174,11 +185,17 @@ impl Soul {
     pub(crate) fn new(setup: Setup) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
         let Setup { state, modes, compaction, rules, info, .. } = setup;
-        let state = SharedState::new(&info.session_dir, state);
+        let state = SharedState::new(&info.session_dir, state, hub.clone());
+        let away = Away::new(state.clone());
         let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
-        let approvals =
-            Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo, permissions));
-        let questions = Arc::new(Questions::new(hub.clone(), state.clone()));
+        let approvals = Arc::new(Approvals::new(
+            hub.clone(),
+            state.clone(),
+            info.yolo,
+            away.clone(),
+            permissions,
+        ));
+        let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
         let plan =
             PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
         let hooks =
@@ -189,16 +206,32 @@ impl Soul {
             Arc::clone(&approvals),
             Arc::clone(&questions),
             plan.clone(),
+            Notifier::new(hub.clone()),
         ));
         let client_tools = ClientTools::new(hub.clone());
         let asks = Asks { questions, tools: client_tools.clone(), hooks: hooks.clone() };
-        let desk = Desk::new(hub.clone(), Arc::clone(&approvals), asks, plan.clone());
+        let tools = Arc::new(tools);
+        let aside = Aside::new(
+            hub.clone(),
+            info.session_dir.clone(),
+            session_id.clone(),
+            Arc::clone(&tools),
+            limits.max_retries_per_step,
+        );
+        let desk = Desk::new(
+            hub.clone(),
+            Arc::clone(&approvals),
+            asks,
+            plan.clone(),
+            away.clone(),
+            aside.clone(),
+        );
         Self {
             session_id,
             added_dirs,
             context,
-            tools: Arc::new(tools.clone()),
-            all_tools: tools,
+            all_tools: Toolset::clone(&tools),
+            tools,
             client_tools,
             the_model: model.clone(),
             model,
@@ -212,10 +245,19 @@ impl Soul {
             hooks,
             skills: modes.skills,
             plan,
+            away,
+            skips_afk_reminder: modes.skips_afk_reminder,
+            aside,
             info,
             compacted_to: 0,
             was_summarised: false,
         }
+    }
+
+    /// How work beside the turns tells the model something.
+    #[cfg(test)]
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.services.notes().clone()
     }
 
     /// Carries out commands until it is told to end or nobody is left to tell it anything.
@@ -243,8 +285,6 @@ impl Soul {
                     self.restore_by_user(generation);
                     true
                 }
-                // A cancel or an answer that comes when the turn has just ended is no mistake.
-                Command::Cancel | Command::ApproveEdited { .. } => true,
                 Command::Respond(response) => {
                     self.desk.respond(response);
                     true
@@ -253,6 +293,27 @@ impl Soul {
                     self.equip(*equipment);
                     true
                 }
+                Command::Pin { generation, messages } => {
+                    self.pin_by_user(generation, &messages);
+                    true
+                }
+                Command::SideQuestion { id, question } => {
+                    self.aside.set_model(self.model.clone());
+                    self.aside.ask(id, question);
+                    true
+                }
+                Command::Cancel => {
+                    self.aside.cancel(None);
+                    true
+                }
+                command @ (Command::RemoveRule { .. }
+                | Command::CancelSideQuestion { .. }
+                | Command::SetAway(_)) => {
+                    self.desk.hear_anytime(command);
+                    true
+                }
+                // An answer that comes when the turn has just ended is no mistake.
+                Command::ApproveEdited { .. } => true,
                 Command::SetPlanMode(on) => {
                     self.desk.set_plan_mode(on);
                     true
@@ -262,6 +323,7 @@ impl Soul {
                 break;
             }
         }
+        self.aside.cancel(None);
         self.session_ends().await;
         self.sync();
         self.hub.flush();
@@ -270,6 +332,7 @@ impl Soul {
     /// Does `work` while hearing commands. False when the session is to end.
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
+        self.aside.set_model(self.model.clone());
         let desk = self.desk.clone();
         self.hub.begin_work();
         desk.open_steers();
@@ -337,6 +400,7 @@ impl Soul {
 
     /// Has everything on the disk itself. A failure is told: the next write will fail too.
     fn sync(&mut self) {
+        self.state.catch_up();
         if let Err(error) = self.context.sync() {
             tracing::warn!(%error, "the context could not be synced");
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");
