@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use tokio::runtime::{Builder, Runtime};
+use tracing::level_filters::LevelFilter;
 
 use super::args::Args;
 use super::outcome::{End, report, tell};
@@ -18,6 +19,7 @@ use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
 use crate::paths::Paths;
+use crate::server;
 use crate::ui::{self, UiOptions};
 use crate::wire::{Command, Door};
 
@@ -62,6 +64,18 @@ pub fn main() -> ExitCode {
 
 fn is_on(value: &str) -> bool {
     !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
+
+/// What a front end needs that brings no engine: where data lives, what is configured, and what is
+/// wrong with that.
+pub(super) fn prepare(flags: &Args) -> anyhow::Result<(Paths, Config, Vec<String>)> {
+    let paths = Paths::from_env()?;
+    let level = if flags.debug { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    crate::log::start(&paths.logs(), level);
+    log_panics();
+    check_writable(&paths.share)?;
+    let loaded = Config::load(&paths, &plan::config_source(flags))?;
+    Ok((paths, loaded.config, loaded.warnings))
 }
 
 /// Plays the session `id` on the screen.
@@ -110,7 +124,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         FrontEnd::Screen { first_prompt, theme } => {
             let options =
                 UiOptions { session: plan.session, first_prompt, theme, warnings, replay };
-            ui::run(host, options, &runtime).map(|exit| {
+            ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
                 End::Done
             })
@@ -118,10 +132,48 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         FrontEnd::Print { prompt, wants } => {
             print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
         }
+        FrontEnd::Daemon => runtime.block_on(daemon_front(&host, &plan.session)),
+        FrontEnd::Wire => runtime.block_on(wire_front(&host, &plan.session)),
     };
     // What still blocks, a read for instance, must not keep the program.
     runtime.shutdown_timeout(Duration::from_secs(1));
     end
+}
+
+async fn daemon_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    let folder = subcommand::daemon::folder(host.paths());
+    let prompts = are_piped(&stdin()).then(tokio::io::stdin);
+    let ready = |id: &str, socket: &Path| {
+        tell(&format!("Session {id} on {}. Join it: kimi-tui attach {id}", socket.display()));
+    };
+    server::daemon::run(host, session, &folder, prompts, stop, ready).await?;
+    Ok(End::Done)
+}
+
+/// Is there a pipe or a file to read from, rather than a terminal or nothing?
+fn are_piped(input: &impl std::os::fd::AsFd) -> bool {
+    let kind =
+        rustix::fs::fstat(input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
+    matches!(
+        kind,
+        Ok(rustix::fs::FileType::Fifo
+            | rustix::fs::FileType::RegularFile
+            | rustix::fs::FileType::Socket)
+    )
+}
+
+async fn wire_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    server::serve(host, session, input, output, stop).await?;
+    Ok(End::Done)
 }
 
 fn print_front(

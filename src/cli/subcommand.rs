@@ -1,5 +1,7 @@
 //! Subcommands: what is done from the shell without opening a session on the screen. One file each.
 
+mod attach;
+pub(super) mod daemon;
 mod export;
 mod import;
 mod info;
@@ -28,6 +30,11 @@ pub(super) enum Command {
     Import(import::ImportArgs),
     /// Play a recorded session on the screen; nothing is carried out
     Replay(replay::ReplayArgs),
+    /// Show the session of a daemon, or an engine started for it: attach -- COMMAND
+    Attach(attach::AttachArgs),
+    /// The sessions that run without a screen (begin one with --daemon)
+    #[command(subcommand)]
+    Daemon(daemon::DaemonCommand),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -37,6 +44,8 @@ pub(super) enum Command {
 /// Carries out `command`. `flags` are those given before it.
 pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
+        Command::Attach(args) => attach::run(args, flags),
+        Command::Daemon(command) => daemon::run(&command),
         Command::Info(args) => info::run(&args),
         Command::Mcp(args) => mcp::run(args),
         Command::Sessions(args) => sessions::run(&args, flags),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::{Closing, FrontEnd, HostOptions, SessionChoice};
+use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
 use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
@@ -34,17 +34,13 @@ pub(super) struct Opened {
 
 /// Opens the session `choice` names. What can be wrong with the flags is found out before a new
 /// session leaves a trace.
-pub(super) fn open(
-    options: &HostOptions,
-    choice: &SessionChoice,
-    front: FrontEnd,
-) -> anyhow::Result<Opened> {
+pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
     let (model, is_demo) = choose_model(options)?;
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
     let equipment = Equipment::new(&options.config, &model.capabilities);
-    let tools = Toolset::equipped(&agent.tools, &hidden(&agent, front), &equipment)
+    let tools = Toolset::equipped(&agent.tools, &agent.exclude_tools, &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
     let staff = staff(options, &work_dir, &agent, &skills, &model);
     let tools = tools.with_subagents(&staff.described());
@@ -81,6 +77,7 @@ pub(super) fn open(
         can_revert: true,
         checkpoints: checkpoints(&context),
         slash_commands: soul::slash_commands().into_iter().chain(skills.commands()).collect(),
+        tools: tools.taken_names(),
         warnings,
         work_dir,
     };
@@ -161,18 +158,6 @@ fn skill_places(options: &HostOptions, work_dir: &Path) -> Places {
         extra: options.config.extra_skill_dirs.clone(),
         merge_all: options.config.merge_all_available_skills,
     }
-}
-
-/// Tools the agent does not want and those the front end has no way to show.
-fn hidden(agent: &Agent, front: FrontEnd) -> Vec<String> {
-    let mut hidden = agent.exclude_tools.clone();
-    if !front.supports_question {
-        hidden.push("AskUserQuestion".to_owned());
-    }
-    if !front.supports_plan_mode {
-        hidden.extend(["EnterPlanMode", "ExitPlanMode"].map(str::to_owned));
-    }
-    hidden
 }
 
 fn load_agent(

@@ -9,9 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::afk::Away;
 use super::approval::Approvals;
 use super::btw::Aside;
+use super::client_tools::ClientTools;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use super::slash::{self, Builtin};
+use crate::hooks::Hooks;
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
 use crate::tools::BackgroundTasks;
@@ -22,12 +24,20 @@ use crate::wire::{Command, DoorMessage, Hub, Response};
 pub(super) struct Desk {
     hub: Hub,
     approvals: Arc<Approvals>,
-    questions: Arc<Questions>,
+    asks: Asks,
     plan: PlanMode,
     away: Away,
     aside: Aside,
     tasks: BackgroundTasks,
     steers: Arc<Mutex<Steers>>,
+}
+
+/// What a front end is asked beside approvals.
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    pub(super) questions: Arc<Questions>,
+    pub(super) tools: ClientTools,
+    pub(super) hooks: Hooks,
 }
 
 #[derive(Debug, Default)]
@@ -41,18 +51,18 @@ impl Desk {
     pub(super) fn new(
         hub: Hub,
         approvals: Arc<Approvals>,
-        questions: Arc<Questions>,
+        asks: Asks,
         plan: PlanMode,
         away: Away,
         aside: Aside,
         tasks: BackgroundTasks,
     ) -> Self {
-        Self { hub, approvals, questions, plan, away, aside, tasks, steers: Arc::default() }
+        Self { hub, approvals, asks, plan, away, aside, tasks, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
     pub(super) fn dismiss_questions(&self) {
-        self.questions.dismiss_all();
+        self.asks.questions.dismiss_all();
     }
 
     /// Plan mode on or off, at once.
@@ -74,6 +84,9 @@ impl Desk {
             Some(Command::Steer(input)) => self.steer(input),
             Some(Command::Respond(response)) => self.respond(response),
             Some(Command::StopTask { task_id }) => self.stop_task(&task_id),
+            Some(Command::Equip(_)) => {
+                self.refuse("A turn is running. Its tools cannot be changed now.");
+            }
             Some(Command::Prompt(input)) => {
                 // The one command that is carried out beside a turn.
                 if let Some(question) = side_question(&input) {
@@ -111,6 +124,16 @@ impl Desk {
         true
     }
 
+    /// Gives an answer to whoever waits for it.
+    pub(super) fn respond(&self, response: Response) {
+        match response {
+            Response::Approval(response) => self.approvals.respond(response),
+            Response::Question(answer) => self.asks.questions.respond(answer),
+            Response::ToolCall(answer) => self.asks.tools.respond(answer),
+            Response::Hook(answer) => self.asks.hooks.respond(answer),
+        }
+    }
+
     /// Carries out a command that is the same whether a turn runs or not.
     pub(super) fn hear_anytime(&self, command: Command) {
         match command {
@@ -122,15 +145,6 @@ impl Desk {
             Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
             Command::SetAway(away) => self.away.set_for_now(away),
             other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
-        }
-    }
-
-    /// Takes an answer.
-    pub(super) fn respond(&self, response: Response) {
-        match response {
-            Response::Approval(response) => self.approvals.respond(response),
-            Response::Question(answer) => self.questions.respond(answer),
-            other => tracing::debug!(?other, "an answer to a request this engine does not make"),
         }
     }
 

@@ -11,9 +11,11 @@ mod approval;
 mod ask;
 mod btw;
 mod calls;
+mod client_tools;
 mod compaction;
 mod desk;
 mod dmail;
+mod equip;
 mod flows;
 mod gate;
 mod mcp;
@@ -67,7 +69,8 @@ use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCo
 use afk::Away;
 use approval::Approvals;
 use btw::Aside;
-use desk::Desk;
+use client_tools::ClientTools;
+use desk::{Asks, Desk};
 use mcp::Servers;
 use permission::Permissions;
 use plan::PlanMode;
@@ -153,8 +156,13 @@ pub(crate) struct Soul {
     session_id: SessionId,
     added_dirs: Vec<PathBuf>,
     context: Context,
+    /// The agent's tools, whoever listens.
+    all_tools: Toolset,
+    /// Those the front end can serve, and its own.
     tools: Arc<Toolset>,
     mcp: Servers,
+    client_tools: ClientTools,
+    the_model: Option<Model>,
     model: Option<Model>,
     limits: LoopControl,
     compaction: CompactionConfig,
@@ -244,6 +252,12 @@ impl Soul {
             compaction,
             model: model.clone(),
         });
+        let client_tools = ClientTools::new(hub.clone());
+        let asks = Asks {
+            questions: Arc::clone(&questions),
+            tools: client_tools.clone(),
+            hooks: hooks.clone(),
+        };
         let tools = Arc::new(tools);
         let aside = Aside::new(
             hub.clone(),
@@ -255,7 +269,7 @@ impl Soul {
         let desk = Desk::new(
             hub.clone(),
             Arc::clone(&approvals),
-            Arc::clone(&questions),
+            asks,
             plan.clone(),
             away.clone(),
             aside.clone(),
@@ -275,7 +289,10 @@ impl Soul {
             added_dirs,
             context,
             mcp: Servers::new(mcp, &tools, &hub),
+            all_tools: Toolset::clone(&tools),
             tools,
+            client_tools,
+            the_model: model.clone(),
             model,
             limits,
             compaction,
@@ -308,7 +325,7 @@ impl Soul {
         self.session_begins();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
-                Command::Prompt(input) if is_blank(&input) => {
+                Command::Prompt(input) if input.is_blank() => {
                     self.refuse("There is nothing in that prompt. Type something first.");
                     true
                 }
@@ -333,6 +350,10 @@ impl Soul {
                 }
                 Command::Import { source, message } => {
                     self.import(&source, *message);
+                    true
+                }
+                Command::Equip(equipment) => {
+                    self.equip(*equipment);
                     true
                 }
                 Command::Pin { generation, messages } => {
@@ -388,6 +409,7 @@ impl Soul {
         let cancel = CancellationToken::new();
         self.aside.set_model(self.model.clone());
         let desk = self.desk.clone();
+        self.hub.begin_work();
         desk.open_steers();
         let mut goes_on = true;
         let done = {
@@ -459,14 +481,6 @@ impl Soul {
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");
         }
     }
-}
-
-fn is_blank(input: &UserInput) -> bool {
-    let parts = match input {
-        UserInput::Text(text) => return text.trim().is_empty(),
-        UserInput::Parts(parts) => parts,
-    };
-    parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// What the model reads after a turn that was cut off.

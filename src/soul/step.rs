@@ -110,6 +110,7 @@ impl Soul {
                 input_tokens: Some(self.context.tokens_with_pending()),
             },
             cancel,
+            room: Some(self.hub.room()),
             attempts: self.limits.max_retries_per_step,
             wants_text: false,
         };

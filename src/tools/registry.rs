@@ -152,6 +152,15 @@ impl Toolset {
         set
     }
 
+    /// The same without the tools called `names`.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let mut set = Self { missing: self.missing.clone(), ..Self::default() };
+        let stay = self.tools.iter().filter(|tool| !names.contains(&tool.name()));
+        stay.for_each(|tool| set.add(Arc::clone(tool)));
+        set
+    }
+
     /// What the model is told of them.
     #[must_use]
     pub fn specs(&self) -> &[ToolSpec] {

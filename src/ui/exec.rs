@@ -1,6 +1,9 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
 mod sessions;
+mod source;
+
+use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
@@ -11,10 +14,12 @@ use super::model::composer::Draft;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::{ColorDepth, Theme};
-use crate::engine::{Host, SessionChoice};
+use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
-use crate::wire::{Command, Door, DoorMessage, record};
+use crate::wire::{Command, Door, DoorMessage};
+
+pub use source::DoorSource;
 
 /// What comes back from the world.
 #[derive(Debug)]
@@ -34,7 +39,7 @@ pub(super) enum Done {
 
 /// Runs effects; what it starts ends with it.
 pub(super) struct Executor {
-    host: Host,
+    host: Arc<dyn DoorSource>,
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
@@ -45,7 +50,7 @@ pub(super) struct Executor {
 
 impl Executor {
     /// One that reports to `done`.
-    pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
+    pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
         let store = SessionStore::new(host.paths().clone());
         let archive = sessions::Archive::new(store, done.clone());
         Self { host, done, tasks: JoinSet::new(), history: None, archive, door: None }
@@ -130,11 +135,13 @@ impl Executor {
             && session.work_dir != self.host.work_dir()
         {
             // Prompts, drafts and files are the other folder's from now on.
-            self.host = self.host.in_folder(&session.work_dir);
-            self.load_history();
+            if let Some(host) = self.host.in_folder(&session.work_dir) {
+                self.host = host;
+                self.load_history();
+            }
         }
         let old = self.door.take();
-        let host = self.host.clone();
+        let host = Arc::clone(&self.host);
         let done = self.done.clone();
         self.tasks.spawn(async move {
             if let Some(door) = old {
@@ -146,18 +153,7 @@ impl Executor {
                 OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id),
                 OpenTarget::Session(session) => SessionChoice::Id(session.id),
             };
-            let result = match host.open(&choice, true).await {
-                Ok(door) => {
-                    let dir = door.info.session_dir.clone();
-                    let story = tokio::task::spawn_blocking(move || record::read_story(&dir)).await;
-                    match story {
-                        Ok(Ok(story)) => Ok((door, story)),
-                        Ok(Err(error)) => Err(format!("The session's history: {error}")),
-                        Err(error) => Err(format!("The session's history: {error}")),
-                    }
-                }
-                Err(error) => Err(format!("{error:#}")),
-            };
+            let result = host.open(&choice).await;
             let _ = match result {
                 Ok((door, story)) => {
                     let opened = Opened {

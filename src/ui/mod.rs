@@ -22,11 +22,13 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
+pub use exec::DoorSource;
+
 use effect::OpenTarget;
 use model::{Model, Themes};
 use theme::{ColorDepth, Theme};
 
-use crate::engine::{Host, SessionChoice};
+use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
 /// How the screen begins.
@@ -56,7 +58,7 @@ pub struct UiExit {
 /// # Errors
 /// When the theme is wrong or the terminal cannot be used.
 pub fn run(
-    host: Host,
+    host: std::sync::Arc<dyn DoorSource>,
     options: UiOptions,
     runtime: &tokio::runtime::Runtime,
 ) -> anyhow::Result<UiExit> {

@@ -5,7 +5,7 @@
 //! are written merged; see `kimi-facts` B.5.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -111,6 +111,15 @@ impl Recorder {
             }
             _ => flushed.and(self.write(now, event)),
         }
+    }
+
+    /// Writes what is held back and says how far the files go.
+    pub fn end(&mut self) -> StoryEnd {
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "the last record of the session could not be written");
+        }
+        let length = |file: &LineFile| std::fs::metadata(&file.path).map_or(0, |data| data.len());
+        StoryEnd { wire: Some(length(&self.wire)), timeline: Some(length(&self.timeline)) }
     }
 
     /// Writes what is held back.
@@ -231,7 +240,7 @@ impl LineFile {
 }
 
 fn ends_with_newline(file: &mut File, length: u64) -> io::Result<bool> {
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
     let mut last = [0_u8; 1];
     file.seek(SeekFrom::Start(length - 1))?;
     file.read_exact(&mut last)?;
@@ -247,15 +256,30 @@ pub struct Story {
     pub bad_lines: usize,
 }
 
+/// How far a record goes, in bytes of its files; to their ends where nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoryEnd {
+    wire: Option<u64>,
+    timeline: Option<u64>,
+}
+
 /// Reads the record of the session in `session_dir`. Missing files are empty ones.
 ///
 /// # Errors
 /// When a file is there but cannot be read.
 pub fn read_story(session_dir: &Path) -> io::Result<Story> {
+    read_story_until(session_dir, StoryEnd::default())
+}
+
+/// Reads the record of the session in `session_dir` up to `end`.
+///
+/// # Errors
+/// When a file is there but cannot be read.
+pub fn read_story_until(session_dir: &Path, end: StoryEnd) -> io::Result<Story> {
     let mut story = Story::default();
-    read_lines(&session_dir.join(WIRE_FILE), &mut story)?;
+    read_lines(&session_dir.join(WIRE_FILE), end.wire, &mut story)?;
     let wire_events = story.events.len();
-    read_lines(&session_dir.join(TIMELINE_FILE), &mut story)?;
+    read_lines(&session_dir.join(TIMELINE_FILE), end.timeline, &mut story)?;
     if wire_events < story.events.len() {
         // Stable, so events of one file keep their order whatever their clocks said.
         story.events.sort_by(|a, b| a.timestamp.total_cmp(&b.timestamp));
@@ -263,13 +287,13 @@ pub fn read_story(session_dir: &Path) -> io::Result<Story> {
     Ok(story)
 }
 
-fn read_lines(path: &Path, story: &mut Story) -> io::Result<()> {
+fn read_lines(path: &Path, end: Option<u64>, story: &mut Story) -> io::Result<()> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(end.unwrap_or(u64::MAX)));
     let mut line = Vec::new();
     loop {
         line.clear();
