@@ -13,6 +13,7 @@ mod event;
 mod extension;
 pub mod record;
 mod request;
+pub mod story;
 
 pub use channel::{Door, DoorClosed, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 pub use command::Command;

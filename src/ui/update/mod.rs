@@ -10,6 +10,7 @@ mod overlay;
 mod picker;
 mod question;
 mod reading;
+pub mod replay;
 mod search;
 mod session;
 mod slash;
@@ -65,6 +66,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => door(model, message, now),
         Msg::DoorClosed => session::gone(model, now),
+        Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
         Msg::Files { id, files } => {
