@@ -60,6 +60,8 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// The terminal may have lost what was drawn.
+    is_stale: bool,
     is_over: bool,
 }
 
@@ -115,6 +117,7 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        is_stale: false,
         is_over: false,
     };
     // The person sees the screen before anything is read or opened.
@@ -144,6 +147,9 @@ impl App {
                 event = input.next() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = terminal::msg_of(event) {
+                            // A window made smaller and larger again between two frames has the size
+                            // it had, but not what was in it.
+                            self.is_stale |= matches!(msg, Msg::Resize { .. });
                             self.clock.want_now();
                             self.take_in(msg)?;
                         }
@@ -232,8 +238,11 @@ impl App {
 
     fn draw(&mut self) -> anyhow::Result<()> {
         let now = self.time.now();
-        let Self { model, theme, caches, screen, shown_title, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
         terminal::begin_frame(screen)?;
+        if std::mem::take(is_stale) {
+            terminal::forget(screen)?;
+        }
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
