@@ -96,6 +96,7 @@ pub(super) fn open(
                 hooks: options.config.hooks.clone(),
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
+                skips_afk_reminder: options.config.skip_afk_prompt_injection,
             },
             info,
         },

@@ -11,7 +11,9 @@ use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
-use crate::tools::{Answers, Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
+use crate::tools::{
+    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Notifier, ToolContext, ToolServices,
+};
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
 /// The session as its tools see it.
@@ -23,6 +25,7 @@ pub(crate) struct Services {
     questions: Arc<Questions>,
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
+    notifier: Notifier,
 }
 
 impl Services {
@@ -33,8 +36,14 @@ impl Services {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        notifier: Notifier,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default() }
+        Self { hub, state, approvals, questions, plan, denwa: Mutex::default(), notifier }
+    }
+
+    /// What background work has to say to the model.
+    pub(crate) fn notes(&self) -> &Notifier {
+        &self.notifier
     }
 
     /// The D-Mail machine.
@@ -92,6 +101,10 @@ impl ToolServices for Services {
 
     fn show_plan(&self, content: &str, file: &Path) {
         self.plan.show(content, file);
+    }
+
+    fn notifier(&self) -> Option<Notifier> {
+        Some(self.notifier.clone())
     }
 
     fn stop_after_step(&self) {

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::Notifier;
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
 use crate::wire::{OutputStream, Question};
 
@@ -97,6 +98,11 @@ pub trait ToolServices: Send + Sync {
 
     /// Shows a plan to the person.
     fn show_plan(&self, _content: &str, _file: &Path) {}
+
+    /// How work that outlives this call tells the model of its end; none where nobody listens.
+    fn notifier(&self) -> Option<Notifier> {
+        None
+    }
 
     /// The person said no: the turn ends with this step.
     fn stop_after_step(&self) {}

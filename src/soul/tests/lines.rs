@@ -108,6 +108,13 @@ fn extension_line(extension: &Extension) -> String {
         Extension::CallEdited(edited) => {
             format!("Edited {} {}", edited.tool_call_id, edited.arguments)
         }
+        Extension::MessagesPinned(pinned) => format!(
+            "Pinned {:?} of {}: {} messages",
+            pinned.messages, pinned.generation, pinned.size.messages
+        ),
+        Extension::SideAnswer(answer) if answer.done => "Aside done".to_owned(),
+        Extension::SideAnswer(answer) if answer.restarted => "Aside again".to_owned(),
+        Extension::SideAnswer(answer) => format!("Aside {}", answer.text_delta),
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
 }
