@@ -7,6 +7,7 @@ pub mod editor;
 pub mod heights;
 pub mod mention;
 pub mod overlay;
+pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;

@@ -11,6 +11,7 @@ mod papers;
 mod picker;
 mod question;
 mod reading;
+pub mod recall;
 mod replay;
 mod search;
 mod session;
@@ -70,6 +71,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => door(model, message, now),
         Msg::DoorClosed => session::gone(model, now),
+        Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
         Msg::Files { id, files } => {

@@ -6,6 +6,8 @@ mod cells;
 mod chat;
 mod composer;
 mod dialog;
+#[cfg(test)]
+mod faithful;
 mod help;
 mod layout;
 mod mark;
@@ -65,6 +67,11 @@ impl Caches {
     #[must_use]
     pub fn inline() -> Self {
         Self { highlight: HighlightCache::inline(), ..Self::default() }
+    }
+
+    /// Other cells come under the names of those that were drawn.
+    pub fn forget_cells(&mut self) {
+        *self = Self { highlight: std::mem::take(&mut self.highlight), ..Self::default() };
     }
 }
 
