@@ -2,6 +2,7 @@
 
 mod past;
 mod sessions;
+mod setup;
 mod source;
 
 use std::sync::Arc;
@@ -80,6 +81,7 @@ impl Executor {
                 }
             }
             Effect::ShowTheme(name) => self.show_theme(&name),
+            Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)

@@ -6,6 +6,7 @@ use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::sessions::SessionDone;
+use super::model::setup::Told;
 use super::model::transcript::Transcript;
 use super::update::recall::Recall;
 use crate::wire::{DoorMessage, SessionInfo};
@@ -60,6 +61,13 @@ pub enum Msg {
         id: EffectId,
         /// The files.
         files: Arc<[String]>,
+    },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),

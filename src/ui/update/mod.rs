@@ -16,6 +16,7 @@ mod replay;
 mod search;
 mod session;
 mod sessions;
+mod setup;
 mod slash;
 mod tasks;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 mod timeline;
 mod wire;
 
+pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
@@ -74,6 +76,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
+        Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()

@@ -180,6 +180,10 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
     status.plan_mode = update.plan_mode.unwrap_or(status.plan_mode);
     if let Some(usage) = update.token_usage {
         status.last_usage = Some(usage);
+        status.requests += 1;
+        if let Some(price) = status.info.price {
+            *status.cost.get_or_insert(0.0) += price.cost(&usage);
+        }
         let total = &mut status.total_usage;
         total.input_other += usage.input_other;
         total.output += usage.output;

@@ -23,6 +23,7 @@ mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
+mod setup;
 mod sidebar;
 mod statusline;
 mod tasks;
@@ -163,6 +164,7 @@ fn draw_overlay(
             timeline::draw(model, theme, inner, buffer, true);
         }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
+        Overlay::Setup(connecting) => return setup::draw(connecting, theme, area, buffer, now),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }
