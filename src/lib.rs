@@ -31,6 +31,7 @@ pub mod permission;
 pub mod prompts;
 pub mod session;
 pub mod skill;
+pub mod snapshot;
 mod soul;
 pub mod tools;
 pub mod ui;

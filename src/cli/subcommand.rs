@@ -2,6 +2,7 @@
 
 mod info;
 mod manual;
+mod snapshots;
 
 use clap::Subcommand;
 
@@ -15,6 +16,8 @@ pub(super) enum Command {
     Info(info::InfoArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
+    /// Tell what is kept for taking files back, and throw away what nobody needs
+    Snapshots(snapshots::SnapshotsArgs),
     /// Print the manual page: kimi-tui man | man -l -
     Man,
 }
@@ -24,6 +27,7 @@ pub(super) fn run(command: Command, _flags: &Args) -> anyhow::Result<End> {
     match command {
         Command::Info(args) => info::run(&args),
         Command::Completions(args) => manual::completions(&args),
+        Command::Snapshots(args) => snapshots::run(&args),
         Command::Man => manual::man(),
     }
 }

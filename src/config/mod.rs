@@ -9,6 +9,7 @@ mod read;
 mod resolve;
 mod rules;
 mod schema;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -25,3 +26,4 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use snapshots::SnapshotConfig;

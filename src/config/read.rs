@@ -3,6 +3,7 @@
 mod hooks;
 mod network;
 pub(super) mod permission;
+mod snapshots;
 
 use std::collections::BTreeMap;
 
@@ -85,6 +86,7 @@ impl Reader {
                 .collect(),
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
+            snapshots: self.snapshots(&top),
             permission_rules: self.permission(&top),
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{NetworkConfig, Price, without_login};
+use super::{NetworkConfig, Price, SnapshotConfig, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -35,6 +35,8 @@ pub struct Config {
     pub loop_control: LoopControl,
     /// How a context that is too long is made shorter.
     pub compaction: CompactionConfig,
+    /// What is kept so that files can be taken back.
+    pub snapshots: SnapshotConfig,
     /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
     pub permission_rules: Vec<Rule>,
     /// Commands that are run at certain events.
@@ -61,6 +63,7 @@ impl Default for Config {
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
+            snapshots: SnapshotConfig::default(),
             permission_rules: Vec::new(),
             hooks: Vec::new(),
             merge_all_available_skills: true,

@@ -77,6 +77,11 @@ impl Desk {
             Some(Command::Restore { .. }) => {
                 self.refuse("A turn is running. Cancel it before you restore a context.");
             }
+            Some(
+                Command::PreviewRewind { .. } | Command::Rewind { .. } | Command::RedoRewind { .. },
+            ) => {
+                self.refuse("A turn is running. Cancel it before you take files back.");
+            }
             Some(Command::AddRule { request_id, scope, rule }) => {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }

@@ -24,6 +24,7 @@ mod repair;
 mod repetition;
 mod restore;
 mod revert;
+mod rewind;
 mod services;
 mod skills;
 mod slash;
@@ -53,6 +54,7 @@ use crate::llm::ChatProvider;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
+use crate::snapshot::Worker;
 use crate::tools::Toolset;
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
@@ -127,6 +129,8 @@ pub(crate) struct Modes {
     pub(crate) skills: Arc<Skills>,
     /// Where plans are kept.
     pub(crate) plans: PathBuf,
+    /// What is needed to take files back; none when that is off.
+    pub(crate) snapshots: Option<Worker>,
 }
 
 /// One open session.
@@ -146,6 +150,7 @@ pub(crate) struct Soul {
     hooks: Hooks,
     skills: Arc<Skills>,
     plan: PlanMode,
+    snapshots: Option<Worker>,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -181,6 +186,7 @@ impl Soul {
             Arc::clone(&approvals),
             Arc::clone(&questions),
             plan.clone(),
+            modes.snapshots.clone(),
         ));
         let desk = Desk::new(hub.clone(), Arc::clone(&approvals), questions, plan.clone());
         Self {
@@ -199,6 +205,7 @@ impl Soul {
             hooks,
             skills: modes.skills,
             plan,
+            snapshots: modes.snapshots,
             info,
             compacted_to: 0,
             was_summarised: false,
@@ -228,6 +235,20 @@ impl Soul {
                 }
                 Command::Restore { generation } => {
                     self.restore_by_user(generation);
+                    true
+                }
+                Command::PreviewRewind { to, scope } => {
+                    self.preview_rewind(to, scope).await;
+                    true
+                }
+                Command::Rewind { to, scope, chosen } => {
+                    let done = self.rewind(to, scope, &chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
+                    true
+                }
+                Command::RedoRewind { chosen } => {
+                    let done = self.redo_rewind(&chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
                     true
                 }
                 // A cancel or an answer that comes when the turn has just ended is no mistake.

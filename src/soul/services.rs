@@ -11,6 +11,7 @@ use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
+use crate::snapshot::Worker;
 use crate::tools::{Answers, Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
@@ -23,6 +24,7 @@ pub(crate) struct Services {
     questions: Arc<Questions>,
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
+    snapshots: Option<Worker>,
 }
 
 impl Services {
@@ -33,8 +35,14 @@ impl Services {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        snapshots: Option<Worker>,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default() }
+        Self { hub, state, approvals, questions, plan, denwa: Mutex::default(), snapshots }
+    }
+
+    /// Somebody who tells a person things from another thread.
+    pub(crate) fn teller(&self) -> Teller {
+        Teller(self.hub.clone())
     }
 
     /// The D-Mail machine.
@@ -49,7 +57,19 @@ impl ToolServices for Services {
         context: &'a ToolContext,
         ask: ApprovalAsk,
     ) -> BoxFuture<'a, Approval> {
-        Box::pin(self.approvals.request(context, ask))
+        Box::pin(async move {
+            // A file tool keeps what it overwrites by itself.
+            let may_change_any_file = !ask.action.starts_with("edit file");
+            let answer = self.approvals.request(context, ask).await;
+            if let Some(worker) = &self.snapshots
+                && may_change_any_file
+                && answer == Approval::Approved
+            {
+                let call = context.call_id.clone();
+                worker.soon(move |tracker| tracker.open_window(&call)).await;
+            }
+            answer
+        })
     }
 
     fn live_output(&self, context: &ToolContext, output: LiveOutput<'_>) {
@@ -94,7 +114,39 @@ impl ToolServices for Services {
         self.plan.show(content, file);
     }
 
+    fn before_write(&self, path: &Path) {
+        if let Some(worker) = &self.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.begin_write(&path));
+        }
+    }
+
+    fn after_write(&self, path: &Path) {
+        if let Some(worker) = &self.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.end_write(&path));
+        }
+    }
+
+    fn call_ended(&self, context: &ToolContext) {
+        if let Some(worker) = &self.snapshots {
+            let call = context.call_id.clone();
+            worker.later(move |tracker| tracker.close_window(&call));
+        }
+    }
+
     fn stop_after_step(&self) {
         self.approvals.reject_turn();
+    }
+}
+
+/// Tells a person things from another thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Teller(Hub);
+
+impl Teller {
+    /// Tells `body` under `title`, as a warning.
+    pub(crate) fn tell(&self, title: &str, body: &str) {
+        self.0.event(super::status::notice("", title, body, "warning"));
     }
 }

@@ -90,7 +90,14 @@ pub(crate) async fn approve_and_write(
         return Err(Approval::rejection(&feedback).into());
     }
     let raw = raw.to_owned();
-    blocking::run(context, move |_| write(&raw, &change)).await??;
+    let services = std::sync::Arc::clone(&context.services);
+    blocking::run(context, move |_| {
+        services.before_write(&change.target.path);
+        let written = write(&raw, &change);
+        services.after_write(&change.target.path);
+        written
+    })
+    .await??;
     Ok(display)
 }
 

@@ -98,6 +98,15 @@ pub trait ToolServices: Send + Sync {
     /// Shows a plan to the person.
     fn show_plan(&self, _content: &str, _file: &Path) {}
 
+    /// A tool is about to write the file at `path`, links followed. Runs where it may block.
+    fn before_write(&self, _path: &Path) {}
+
+    /// It has, or it has failed to.
+    fn after_write(&self, _path: &Path) {}
+
+    /// A call has ended, whatever came of it.
+    fn call_ended(&self, _context: &ToolContext) {}
+
     /// The person said no: the turn ends with this step.
     fn stop_after_step(&self) {}
 }

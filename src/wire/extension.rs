@@ -1,10 +1,11 @@
 //! News beyond protocol 1.10: what a screen needs to show checkpoints, reverts and live output.
 //!
-//! Front ends that did not ask never see these. The lasting ones (all but live output) are kept in
+//! Front ends that did not ask never see these. The lasting ones (all but live output and dry runs) are kept in
 //! `timeline.jsonl`, never in `wire.jsonl`, so that other programs can go on reading the latter.
 
 use serde::{Deserialize, Serialize};
 
+use super::{FilesRewound, RewindPreview};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
@@ -25,6 +26,10 @@ pub enum Extension {
     ContextRestored(ContextRestored),
     /// A person approved a call with other arguments than the model's.
     CallEdited(CallEdited),
+    /// What going back would do to files. Nothing was done.
+    RewindPreview(RewindPreview),
+    /// Files were taken back or brought forth.
+    FilesRewound(FilesRewound),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
 }
@@ -33,7 +38,7 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_))
+        !matches!(self, Self::ToolOutput(_) | Self::RewindPreview(_))
     }
 }
 

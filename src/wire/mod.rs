@@ -13,6 +13,7 @@ mod event;
 mod extension;
 pub mod record;
 mod request;
+mod rewind;
 
 pub use channel::{Door, DoorClosed, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 pub use command::Command;
@@ -30,6 +31,7 @@ pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,
     QuestionRequest, Request, Response, SourceKind, ToolCallAnswer, ToolCallRequest,
 };
+pub use rewind::{FilesRewound, RewindDeed, RewindFile, RewindPreview, RewindScope};
 
 /// The protocol version this program speaks.
 pub const PROTOCOL_VERSION: &str = "1.10";

@@ -13,7 +13,7 @@ use scan::Named;
 const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
     &["log", "wire", "config"],
-    &["llm", "context"],
+    &["llm", "context", "snapshot"],
     &["tools", "agent", "hooks", "skill"],
     &["soul", "session"],
     &["engine"],
@@ -47,6 +47,8 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["two_face"], &["src/ui/"]),
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
+    (&["blake3"], &["src/snapshot/"]),
+    (&["flate2"], &["src/snapshot/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
 ];

@@ -15,6 +15,7 @@ mod plan;
 mod questions;
 mod restore;
 mod retry;
+mod rewind;
 mod rules;
 mod slash;
 mod spec;
@@ -241,6 +242,7 @@ struct Stage {
     history: Vec<Message>,
     hooks: Vec<HookConfig>,
     skills: Skills,
+    snapshots: bool,
 }
 
 impl Default for Stage {
@@ -257,6 +259,7 @@ impl Default for Stage {
             history: Vec::new(),
             hooks: Vec::new(),
             skills: Skills::default(),
+            snapshots: false,
         }
     }
 }
@@ -314,6 +317,7 @@ impl Stage {
                 hooks: self.hooks,
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
+                snapshots: self.snapshots.then(|| rewind::worker(folder.path())),
             },
             info,
         });

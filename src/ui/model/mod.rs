@@ -10,6 +10,7 @@ pub mod overlay;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod rewind;
 pub mod search;
 pub mod sessions;
 pub mod status;
@@ -181,6 +182,7 @@ impl Model {
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Picker(_)) => Context::Picker,
+            Some(Overlay::Rewind(_)) => Context::Rewind,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,

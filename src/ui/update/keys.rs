@@ -6,7 +6,7 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+    actions, approval, overlay, picker, question, reading, rewind, search, slash, timeline, toast,
 };
 
 /// A key was pressed.
@@ -46,6 +46,7 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Question => question::act(model, action, now),
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => overlay::act_in_sessions(model, action, now),
+        Context::Rewind => rewind::act(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Transcript => reading::act(model, action, now),
         Context::Pager => reading::act_in_pager(model, action, now),

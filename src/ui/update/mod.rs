@@ -10,6 +10,7 @@ mod overlay;
 mod picker;
 mod question;
 mod reading;
+mod rewind;
 mod search;
 mod session;
 mod slash;

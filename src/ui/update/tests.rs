@@ -3,6 +3,7 @@
 mod approving;
 mod composing;
 mod question;
+mod rewind;
 mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};

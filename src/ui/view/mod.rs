@@ -14,6 +14,7 @@ mod panel;
 mod picker;
 mod put;
 mod question;
+mod rewind;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
@@ -117,6 +118,7 @@ pub fn view(
         Context::Timeline
         | Context::Transcript
         | Context::Pager
+        | Context::Rewind
         | Context::Help
         | Context::Global => false,
     };
@@ -142,6 +144,9 @@ fn draw_overlay(
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);
+        }
+        Overlay::Rewind(run) => {
+            rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
         }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
