@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+pub(crate) mod disk;
+
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
@@ -87,15 +89,15 @@ pub fn write_atomic_shared(path: &Path, content: &[u8]) -> io::Result<()> {
 fn replace(path: &Path, content: &[u8], builder: &tempfile::Builder<'_, '_>) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
+    let mut file = disk::temporary(builder, folder)?;
+    disk::write(file.as_file_mut(), content)?;
     // A temporary file has its own mode; a replaced one keeps the mode it had.
     if let Ok(old) = fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
+        disk::set_permissions(file.as_file(), old.permissions())?;
     }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder)
+    disk::sync_all(file.as_file())?;
+    disk::persist(file, path)?;
+    disk::sync_folder(folder)
 }
 
 /// Makes a rename or a new name in `folder` last.
@@ -123,6 +125,10 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When that is not allowed.
 pub fn open_append(path: &Path) -> io::Result<File> {
+    disk::open_append(path)
+}
+
+fn open_append_ungated(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -11,6 +11,7 @@ const INIT: &str = include_str!("../prompts/init.md").trim_ascii();
 const DMAIL: &str = include_str!("../prompts/dmail.md").trim_ascii();
 const DMAIL_FROM_PERSON: &str = include_str!("../prompts/dmail_from_person.md").trim_ascii();
 
+const BTW: &str = include_str!("../prompts/btw.md").trim_ascii();
 const RALPH: &str = include_str!("../prompts/ralph.md").trim_ascii();
 const AFK: &str = include_str!("../prompts/afk.md").trim_ascii();
 const AFK_OVER: &str = include_str!("../prompts/afk_over.md").trim_ascii();
@@ -49,6 +50,12 @@ pub fn dmail(message: &str) -> String {
 #[must_use]
 pub fn dmail_from_person(message: &str) -> String {
     in_system_tags(DMAIL_FROM_PERSON, message)
+}
+
+/// What asks a model a side question.
+#[must_use]
+pub fn btw(question: &str) -> String {
+    BTW.replacen(MESSAGE, question, 1)
 }
 
 /// What asks a model to go on with `prompt`, or to say that all of it is done.

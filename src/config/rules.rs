@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::error::{ConfigError, ConfigErrorKind};
 use super::load::read_text;
@@ -88,6 +88,79 @@ impl RuleFiles {
     }
 }
 
+impl RuleFiles {
+    /// Takes `rule` out of the file for `scope`, each time it is there; all else of the file stays. A
+    /// session's rules are in no file of this kind, and a rule that is not there is no error.
+    ///
+    /// # Errors
+    /// When the file cannot be read, understood or written; it is then as it was.
+    pub fn remove(&self, scope: Scope, rule: &Rule) -> Result<(), ConfigError> {
+        match scope {
+            Scope::Session => Ok(()),
+            Scope::User => {
+                let old = self.user.with_extension("json");
+                if !self.user.exists() && old.exists() {
+                    return Err(unwritable(&old, "rules are only kept in config.toml"));
+                }
+                cut(&self.user, &["permission", "rules"], rule)
+            }
+            Scope::Project => {
+                cut(&self.project, &["rules"], rule)?;
+                // What this person had agreed to must not hold again when the project says it.
+                cut(&self.trusted, &["rules"], rule)
+            }
+        }
+    }
+}
+
+/// Takes `rule` out of the list at `path`, in whichever form it is written.
+fn cut(file: &Path, path: &[&str], rule: &Rule) -> Result<(), ConfigError> {
+    let Some(text) = read_text(file)? else { return Ok(()) };
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|_| unwritable(file, "it is not TOML, so no rule can be taken out of it"))?;
+    let mut item: Option<&mut Item> = Some(document.as_item_mut());
+    for key in path {
+        item = item.and_then(|item| item.as_table_like_mut()?.get_mut(key));
+    }
+    let changed = match item {
+        Some(Item::ArrayOfTables(list)) => {
+            let before = list.len();
+            list.retain(|table| !is(table, rule));
+            before != list.len()
+        }
+        Some(Item::Value(Value::Array(list))) => {
+            let before = list.len();
+            list.retain(|value| !value.as_inline_table().is_some_and(|table| is(table, rule)));
+            before != list.len()
+        }
+        _ => false,
+    };
+    if !changed {
+        return Ok(());
+    }
+    files::write_atomic(file, document.to_string().as_bytes())
+        .map_err(|error| unwritable(file, &format!("it cannot be written ({error})")))
+}
+
+/// Does `table` say `rule`?
+fn is(table: &dyn TableLike, rule: &Rule) -> bool {
+    let text = |key: &str| table.get(key).and_then(Item::as_str);
+    text("tool") == Some(rule.tool.as_str())
+        && text("command") == rule.command.as_deref()
+        && text("path") == rule.path.as_deref()
+        && text("decision") == Some(in_file(rule.decision))
+}
+
+/// How a file says it.
+fn in_file(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
 fn rules_of(file: &Path) -> Result<(Vec<Rule>, Vec<String>), ConfigError> {
     let Some(text) = read_text(file)? else { return Ok(Default::default()) };
     let table = tree::from_toml(&text).and_then(|table| read::permission::rules(&table));
@@ -128,11 +201,7 @@ fn append(file: &Path, path: &[&str], rule: &Rule) -> Result<(), ConfigError> {
     if let Some(path) = &rule.path {
         entry["path"] = value(path);
     }
-    entry["decision"] = value(match rule.decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    });
+    entry["decision"] = value(in_file(rule.decision));
     list.push(entry);
     let written = || {
         if let Some(folder) = file.parent() {
@@ -177,6 +246,45 @@ mod tests {
              command = \"git status\"\ndecision = \"allow\"\n\n[[permission.rules]]\ntool = \"*\"\n\
              path = \"**/.env\"\ndecision = \"deny\"\n"
         );
+    }
+
+    #[test]
+    fn a_rule_is_taken_out_and_everything_else_stays() {
+        let (_folder, files) = files();
+        std::fs::create_dir_all(files.user.parent().expect("share")).expect("share");
+        let before = "# mine\ntheme = \"light\" # bright\n";
+        std::fs::write(&files.user, before).expect("file");
+        let (one, two) =
+            (Rule::command("git status", Decision::Allow), Rule::tool("Bash", Decision::Ask));
+        files.add(Scope::User, &one).expect("added");
+        files.add(Scope::User, &two).expect("added");
+        // The same words with another decision are another rule.
+        files.remove(Scope::User, &Rule::command("git status", Decision::Deny)).expect("none");
+        files.remove(Scope::User, &one).expect("removed");
+        let text = std::fs::read_to_string(&files.user).expect("file");
+        assert!(text.starts_with(before) && !text.contains("git status"), "{text}");
+        assert!(text.contains("decision = \"ask\""), "{text}");
+        let inline = "[permission]\nrules = [{ tool = \"Bash\", decision = \"ask\" }, \
+                      { tool = \"*\", decision = \"deny\" }]\n";
+        std::fs::write(&files.user, inline).expect("file");
+        files.remove(Scope::User, &two).expect("removed");
+        let text = std::fs::read_to_string(&files.user).expect("file");
+        assert!(!text.contains("ask") && text.contains("deny"), "{text}");
+        std::fs::write(&files.user, "[[permission").expect("file");
+        files.remove(Scope::User, &two).expect_err("damaged");
+        assert_eq!(std::fs::read_to_string(&files.user).expect("file"), "[[permission");
+    }
+
+    #[test]
+    fn a_removed_allow_of_a_project_is_no_longer_agreed_to() {
+        let (_folder, files) = files();
+        let mine = Rule::command("cargo test", Decision::Allow);
+        files.add(Scope::Project, &mine).expect("added");
+        files.remove(Scope::Project, &mine).expect("removed");
+        assert_eq!(files.project_rules().expect("rules"), ProjectRules::default());
+        let theirs = "[[rules]]\ntool = \"Bash\"\ncommand = \"cargo test\"\ndecision = \"allow\"\n";
+        std::fs::write(&files.project, theirs).expect("file");
+        assert_eq!(files.project_rules().expect("rules").rules, []);
     }
 
     #[test]

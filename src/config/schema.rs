@@ -45,6 +45,8 @@ pub struct Config {
     pub merge_all_available_skills: bool,
     /// Further folders with skills.
     pub extra_skill_dirs: Vec<String>,
+    /// Is the model left untold that the person is away (`/afk`)?
+    pub skip_afk_prompt_injection: bool,
     /// How servers are reached.
     pub network: NetworkConfig,
 }
@@ -68,6 +70,7 @@ impl Default for Config {
             hooks: Vec::new(),
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
+            skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
         }
     }

@@ -294,7 +294,7 @@ pub(super) fn steps(memory: &Memory, generation: Generation, timeline: &Timeline
 fn said(messages: &[Message]) -> Option<String> {
     messages
         .iter()
-        .find(|message| !message.is_checkpoint_note())
+        .find(|message| !message.is_checkpoint_note() && !message.is_reminder())
         .filter(|message| message.role == Role::User)
         .map(Message::text)
 }

@@ -5,7 +5,6 @@
 //! to say, and who may open a session's context at all for `session` (its lock).
 
 pub mod compaction;
-mod disk;
 mod error;
 mod file;
 mod fork;
@@ -13,6 +12,7 @@ pub mod generations;
 mod head;
 mod load;
 mod memory;
+pub mod pin;
 mod record;
 pub mod rewrite;
 mod rotation;
@@ -22,6 +22,7 @@ mod tests;
 mod timeline;
 mod travel;
 
+use crate::files::disk;
 pub use crate::message::estimate_tokens;
 pub use error::ContextError;
 pub(crate) use fork::fork;

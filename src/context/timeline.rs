@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::generations::{Beginning, Cause};
 use crate::message::{CheckpointRef, Generation};
 use crate::wire::record::{RawEvent, RawRecorded, TIMELINE_FILE};
-use crate::wire::{CheckpointCreated, ContextChange, ContextReverted};
+use crate::wire::{CheckpointCreated, ContextChange, ContextReverted, ContextRewritten};
 
 /// What the sidecar says.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Timeline {
     pub(super) beginnings: HashMap<Generation, Beginning>,
     /// When each checkpoint was made, and the step it stands before.
     pub(super) checkpoints: HashMap<CheckpointRef, Made>,
+    /// What the last compaction did to the messages.
+    pub(super) rewritten: Option<ContextRewritten>,
 }
 
 /// When a checkpoint was made.
@@ -66,6 +68,12 @@ impl Timeline {
             "CheckpointCreated" => {
                 if let Some(made) = read_as::<CheckpointCreated>(&told.payload) {
                     self.checkpoints.insert(made.at, Made { at, step: made.step });
+                }
+                return;
+            }
+            "ContextRewritten" => {
+                if let Some(rewritten) = read_as(&told.payload) {
+                    self.rewritten = Some(rewritten);
                 }
                 return;
             }

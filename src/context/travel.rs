@@ -12,7 +12,7 @@ use super::rotation::Piece;
 use super::store::Context;
 use super::timeline;
 use crate::message::{CheckpointId, Generation};
-use crate::wire::ContextChange;
+use crate::wire::{ContextChange, ContextRewritten};
 
 impl Context {
     /// All generations, oldest first, the living one last. Reads every file; call it off the loop.
@@ -46,6 +46,12 @@ impl Context {
     #[must_use]
     pub fn redo(&self) -> Option<Redo> {
         generations::redo(&self.generations())
+    }
+
+    /// What the last compaction did to the messages, as far as it is on record.
+    #[must_use]
+    pub fn last_rewrite(&self) -> Option<ContextRewritten> {
+        timeline::read(self.session_dir()).rewritten
     }
 
     /// Makes an earlier generation the living one again: a copy of it, as the next generation. The

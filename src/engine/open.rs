@@ -99,6 +99,7 @@ pub(super) fn open(
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
                 snapshots,
+                skips_afk_reminder: options.config.skip_afk_prompt_injection,
             },
             info,
         },

@@ -5,6 +5,7 @@ mod garbage;
 mod prefix;
 mod proxies;
 mod recorded;
+mod thinking;
 
 use std::sync::Arc;
 

@@ -109,7 +109,8 @@ fn said_behind(dir: &Path, at: CheckpointRef) -> Result<Option<String>, SessionE
 /// What the person said right behind message `index`.
 fn said(messages: &[Message], index: usize) -> Option<String> {
     let behind = messages.get(index..).unwrap_or_default();
-    let first = behind.iter().find(|message| !message.is_checkpoint_note())?;
+    let first =
+        behind.iter().find(|message| !message.is_checkpoint_note() && !message.is_reminder())?;
     (first.role == Role::User).then(|| first.text())
 }
 

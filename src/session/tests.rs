@@ -1,5 +1,6 @@
 //! Tests of the store as a whole, on folders made by hand.
 
+mod faults;
 mod forks;
 mod papers;
 mod python;

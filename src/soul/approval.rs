@@ -10,10 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use super::afk::Away;
 use super::permission::{Deed, Permissions, asks_nobody, prohibition};
 use super::state::SharedState;
 use crate::message::{ToolCall, ToolReturn};
-use crate::permission::{Decision, Rule, Scope};
+use crate::permission::{Decision, Rule, Scope, ScopedRule};
 use crate::tools::{Approval, ApprovalAsk, ToolContext};
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Event, Hub, Request, SourceKind,
@@ -29,8 +30,7 @@ pub(crate) struct Approvals {
     hub: Hub,
     state: SharedState,
     yolo: AtomicBool,
-    /// Is the person away?
-    afk: AtomicBool,
+    away: Away,
     /// Did a person say a plain no since [`Approvals::take_rejected`]?
     rejected: AtomicBool,
     pending: Mutex<Vec<Pending>>,
@@ -52,13 +52,18 @@ struct Pending {
 
 impl Approvals {
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
-    pub(crate) fn new(hub: Hub, state: SharedState, yolo: bool, permissions: Permissions) -> Self {
-        let afk = state.read(|state| state.afk);
+    pub(crate) fn new(
+        hub: Hub,
+        state: SharedState,
+        yolo: bool,
+        away: Away,
+        permissions: Permissions,
+    ) -> Self {
         Self {
             hub,
             state,
             yolo: AtomicBool::new(yolo),
-            afk: AtomicBool::new(afk),
+            away,
             rejected: AtomicBool::new(false),
             pending: Mutex::default(),
             permissions,
@@ -79,12 +84,7 @@ impl Approvals {
 
     /// Is the person away, so that nobody can be asked?
     pub(crate) fn afk(&self) -> bool {
-        self.afk.load(Ordering::Relaxed)
-    }
-
-    /// The person is away, or back.
-    pub(crate) fn set_afk(&self, afk: bool) {
-        self.afk.store(afk, Ordering::Relaxed);
+        self.away.is()
     }
 
     /// Was something rejected without a word since this was last asked? Such a no ends the turn.
@@ -230,6 +230,19 @@ impl Approvals {
             }
         }
         Ok(())
+    }
+
+    /// The rules that hold, those of the session last.
+    pub(crate) fn rules(&self) -> Vec<ScopedRule> {
+        self.permissions.all()
+    }
+
+    /// Takes a permission rule away.
+    ///
+    /// # Errors
+    /// In words, when there is none or it cannot be taken out of its file.
+    pub(crate) fn remove_rule(&self, scope: Scope, rule: &Rule) -> Result<(), String> {
+        self.permissions.remove(scope, rule)
     }
 
     /// Approves a call, but with `arguments` in the place of those of the same names. The tool

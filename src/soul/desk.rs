@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use super::afk::Away;
 use super::approval::Approvals;
+use super::btw::Aside;
 use super::plan::PlanMode;
 use super::questions::Questions;
+use super::slash::{self, Builtin};
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
 use crate::wire::{Command, DoorMessage, Hub, Response};
@@ -19,6 +22,8 @@ pub(super) struct Desk {
     approvals: Arc<Approvals>,
     questions: Arc<Questions>,
     plan: PlanMode,
+    away: Away,
+    aside: Aside,
     steers: Arc<Mutex<Steers>>,
 }
 
@@ -35,8 +40,10 @@ impl Desk {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        away: Away,
+        aside: Aside,
     ) -> Self {
-        Self { hub, approvals, questions, plan, steers: Arc::default() }
+        Self { hub, approvals, questions, plan, away, aside, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
@@ -68,12 +75,26 @@ impl Desk {
             Some(Command::Respond(other)) => {
                 tracing::debug!(?other, "an answer to a request this engine does not make");
             }
-            Some(Command::Prompt(_)) => {
+            Some(Command::Prompt(input)) => {
+                // The one command that is carried out beside a turn.
+                if let Some(question) = side_question(&input) {
+                    self.aside.ask(String::new(), question);
+                    return true;
+                }
                 self.refuse("A turn is already running. Wait for its end, or cancel it first.");
             }
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
+            Some(Command::Pin { .. }) => {
+                self.refuse("A turn is running. Bring messages back when it is over.");
+            }
+            Some(Command::SideQuestion { id, question }) => self.aside.ask(id, question),
+            Some(
+                command @ (Command::RemoveRule { .. }
+                | Command::CancelSideQuestion { .. }
+                | Command::SetAway(_)),
+            ) => self.hear_anytime(command),
             Some(Command::Restore { .. }) => {
                 self.refuse("A turn is running. Cancel it before you restore a context.");
             }
@@ -91,6 +112,20 @@ impl Desk {
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
+    }
+
+    /// Carries out a command that is the same whether a turn runs or not.
+    pub(super) fn hear_anytime(&self, command: Command) {
+        match command {
+            Command::RemoveRule { scope, rule } => {
+                if let Err(reason) = self.approvals.remove_rule(scope, &rule) {
+                    self.refuse(reason);
+                }
+            }
+            Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
+            Command::SetAway(away) => self.away.set_for_now(away),
+            other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
+        }
     }
 
     /// Keeps a permission rule, and answers what it decides.
@@ -134,4 +169,12 @@ impl Desk {
     fn refuse(&self, reason: impl Into<String>) {
         self.hub.tell(DoorMessage::Refused(reason.into()));
     }
+}
+
+/// The question of a prompt that is a side question.
+fn side_question(input: &UserInput) -> Option<String> {
+    let text = input.text();
+    let line = slash::parse(&text)?;
+    let is_aside = slash::find(line.name) == Some(Builtin::Btw) && !line.arguments.is_empty();
+    is_aside.then(|| line.arguments.to_owned())
 }

@@ -9,14 +9,17 @@ mod advice;
 mod afk;
 mod approval;
 mod ask;
+mod btw;
 mod calls;
 mod compaction;
 mod desk;
 mod dmail;
 mod flows;
 mod gate;
+mod notify;
 mod overflow;
 mod permission;
+mod pin;
 mod plan;
 mod questions;
 mod ralph;
@@ -25,6 +28,7 @@ mod repetition;
 mod restore;
 mod revert;
 mod rewind;
+mod rules;
 mod services;
 mod skills;
 mod slash;
@@ -55,10 +59,12 @@ use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
 use crate::snapshot::Worker;
-use crate::tools::Toolset;
+use crate::tools::{Notifier, Toolset};
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
+use afk::Away;
 use approval::Approvals;
+use btw::Aside;
 use desk::Desk;
 use permission::Permissions;
 use plan::PlanMode;
@@ -131,6 +137,8 @@ pub(crate) struct Modes {
     pub(crate) plans: PathBuf,
     /// What is needed to take files back; none when that is off.
     pub(crate) snapshots: Option<Worker>,
+    /// Is the model left untold that the person is away?
+    pub(crate) skips_afk_reminder: bool,
 }
 
 /// One open session.
@@ -151,6 +159,9 @@ pub(crate) struct Soul {
     skills: Arc<Skills>,
     plan: PlanMode,
     snapshots: Option<Worker>,
+    away: Away,
+    skips_afk_reminder: bool,
+    aside: Aside,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -171,11 +182,17 @@ impl Soul {
     pub(crate) fn new(setup: Setup) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
         let Setup { state, modes, compaction, rules, info, .. } = setup;
-        let state = SharedState::new(&info.session_dir, state);
+        let state = SharedState::new(&info.session_dir, state, hub.clone());
+        let away = Away::new(state.clone());
         let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
-        let approvals =
-            Arc::new(Approvals::new(hub.clone(), state.clone(), info.yolo, permissions));
-        let questions = Arc::new(Questions::new(hub.clone(), state.clone()));
+        let approvals = Arc::new(Approvals::new(
+            hub.clone(),
+            state.clone(),
+            info.yolo,
+            away.clone(),
+            permissions,
+        ));
+        let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
         let plan =
             PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
         let hooks =
@@ -187,13 +204,29 @@ impl Soul {
             Arc::clone(&questions),
             plan.clone(),
             modes.snapshots.clone(),
+            Notifier::new(hub.clone()),
         ));
-        let desk = Desk::new(hub.clone(), Arc::clone(&approvals), questions, plan.clone());
+        let tools = Arc::new(tools);
+        let aside = Aside::new(
+            hub.clone(),
+            info.session_dir.clone(),
+            session_id.clone(),
+            Arc::clone(&tools),
+            limits.max_retries_per_step,
+        );
+        let desk = Desk::new(
+            hub.clone(),
+            Arc::clone(&approvals),
+            questions,
+            plan.clone(),
+            away.clone(),
+            aside.clone(),
+        );
         Self {
             session_id,
             added_dirs,
             context,
-            tools: Arc::new(tools),
+            tools,
             model,
             limits,
             compaction,
@@ -206,10 +239,19 @@ impl Soul {
             skills: modes.skills,
             plan,
             snapshots: modes.snapshots,
+            away,
+            skips_afk_reminder: modes.skips_afk_reminder,
+            aside,
             info,
             compacted_to: 0,
             was_summarised: false,
         }
+    }
+
+    /// How work beside the turns tells the model something.
+    #[cfg(test)]
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.services.notes().clone()
     }
 
     /// Carries out commands until it is told to end or nobody is left to tell it anything.
@@ -251,8 +293,27 @@ impl Soul {
                     done.unwrap_or_else(|reason| self.refuse(reason));
                     true
                 }
-                // A cancel or an answer that comes when the turn has just ended is no mistake.
-                Command::Cancel | Command::Respond(_) | Command::ApproveEdited { .. } => true,
+                Command::Pin { generation, messages } => {
+                    self.pin_by_user(generation, &messages);
+                    true
+                }
+                Command::SideQuestion { id, question } => {
+                    self.aside.set_model(self.model.clone());
+                    self.aside.ask(id, question);
+                    true
+                }
+                Command::Cancel => {
+                    self.aside.cancel(None);
+                    true
+                }
+                command @ (Command::RemoveRule { .. }
+                | Command::CancelSideQuestion { .. }
+                | Command::SetAway(_)) => {
+                    self.desk.hear_anytime(command);
+                    true
+                }
+                // An answer that comes when the turn has just ended is no mistake.
+                Command::Respond(_) | Command::ApproveEdited { .. } => true,
                 Command::SetPlanMode(on) => {
                     self.desk.set_plan_mode(on);
                     true
@@ -262,6 +323,7 @@ impl Soul {
                 break;
             }
         }
+        self.aside.cancel(None);
         self.session_ends().await;
         self.sync();
         self.hub.flush();
@@ -270,6 +332,7 @@ impl Soul {
     /// Does `work` while hearing commands. False when the session is to end.
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
+        self.aside.set_model(self.model.clone());
         let desk = self.desk.clone();
         desk.open_steers();
         let mut goes_on = true;
@@ -336,6 +399,7 @@ impl Soul {
 
     /// Has everything on the disk itself. A failure is told: the next write will fail too.
     fn sync(&mut self) {
+        self.state.catch_up();
         if let Err(error) = self.context.sync() {
             tracing::warn!(%error, "the context could not be synced");
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");

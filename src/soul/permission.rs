@@ -93,7 +93,8 @@ impl Permissions {
         decide(&rules, &subject).map(|(decision, rule)| (decision, rule.clone()))
     }
 
-    fn all(&self) -> Vec<ScopedRule> {
+    /// Every rule: those of the project and the person, then those of the session.
+    pub(crate) fn all(&self) -> Vec<ScopedRule> {
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
         rules.extend(self.state.read(|state| {
             let of_session = |rule: &Rule| ScopedRule { scope: Scope::Session, rule: rule.clone() };
@@ -120,6 +121,28 @@ impl Permissions {
         }
         self.files.add(scope, &scoped.rule).map_err(|error| error.to_string())?;
         self.rules.lock().unwrap_or_else(PoisonError::into_inner).push(scoped);
+        Ok(())
+    }
+
+    /// Takes a rule away, from its file too.
+    ///
+    /// # Errors
+    /// In words, when there is no such rule or its file cannot be changed; it then holds on.
+    pub(crate) fn remove(&self, scope: Scope, rule: &Rule) -> Result<(), String> {
+        let scoped = ScopedRule { scope, rule: rule.clone() };
+        if !self.all().contains(&scoped) {
+            return Err(format!("There is no such rule: {}.", rule.in_words()));
+        }
+        if scope == Scope::Session {
+            return self
+                .state
+                .change(|state| state.permission_rules.retain(|known| known != rule))
+                .map_err(|error| {
+                    format!("The rule is gone for now, but is still stored: {error}")
+                });
+        }
+        self.files.remove(scope, rule).map_err(|error| error.to_string())?;
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != scoped);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::state::SharedState;
+use super::afk::Away;
 use crate::tools::Answers;
 use crate::wire::{Hub, Question, QuestionAnswer, QuestionRequest, Request};
 
@@ -16,7 +16,7 @@ use crate::wire::{Hub, Question, QuestionAnswer, QuestionRequest, Request};
 #[derive(Debug)]
 pub(crate) struct Questions {
     hub: Hub,
-    state: SharedState,
+    away: Away,
     pending: Mutex<Vec<Pending>>,
 }
 
@@ -28,13 +28,13 @@ struct Pending {
 
 impl Questions {
     /// Nothing is asked yet.
-    pub(crate) fn new(hub: Hub, state: SharedState) -> Self {
-        Self { hub, state, pending: Mutex::default() }
+    pub(crate) fn new(hub: Hub, away: Away) -> Self {
+        Self { hub, away, pending: Mutex::default() }
     }
 
     /// Asks `questions` for the tool call `call` and waits for the answer.
     pub(crate) async fn ask(&self, call: &str, questions: Vec<Question>) -> Answers {
-        if self.state.read(|state| state.afk) {
+        if self.away.is() {
             return Answers::Away;
         }
         let id = uuid::Uuid::new_v4().to_string();

@@ -12,7 +12,9 @@ use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
 use crate::snapshot::Worker;
-use crate::tools::{Answers, Approval, ApprovalAsk, DMail, LiveOutput, ToolContext, ToolServices};
+use crate::tools::{
+    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Notifier, ToolContext, ToolServices,
+};
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
 /// The session as its tools see it.
@@ -25,6 +27,7 @@ pub(crate) struct Services {
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
     snapshots: Option<Worker>,
+    notifier: Notifier,
 }
 
 impl Services {
@@ -36,13 +39,20 @@ impl Services {
         questions: Arc<Questions>,
         plan: PlanMode,
         snapshots: Option<Worker>,
+        notifier: Notifier,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default(), snapshots }
+        let denwa = Mutex::default();
+        Self { hub, state, approvals, questions, plan, denwa, snapshots, notifier }
     }
 
     /// Somebody who tells a person things from another thread.
     pub(crate) fn teller(&self) -> Teller {
         Teller(self.hub.clone())
+    }
+
+    /// What background work has to say to the model.
+    pub(crate) fn notes(&self) -> &Notifier {
+        &self.notifier
     }
 
     /// The D-Mail machine.
@@ -133,6 +143,10 @@ impl ToolServices for Services {
             let call = context.call_id.clone();
             worker.later(move |tracker| tracker.close_window(&call));
         }
+    }
+
+    fn notifier(&self) -> Option<Notifier> {
+        Some(self.notifier.clone())
     }
 
     fn stop_after_step(&self) {

@@ -26,6 +26,12 @@ pub(crate) enum Builtin {
     Plan,
     /// A wider workspace.
     AddDir,
+    /// Messages that a compaction took away.
+    Pin,
+    /// Permission rules.
+    Rules,
+    /// A question beside the conversation.
+    Btw,
 }
 
 struct Entry {
@@ -89,6 +95,24 @@ const BUILTINS: &[Entry] = &[
         name: "plan",
         aliases: &[],
         description: "Plan before anything is changed: on, off, view or clear",
+    },
+    Entry {
+        builtin: Builtin::Pin,
+        name: "pin",
+        aliases: &[],
+        description: "List what the last compaction took away, or bring it back by number",
+    },
+    Entry {
+        builtin: Builtin::Rules,
+        name: "rules",
+        aliases: &[],
+        description: "List the permission rules, or take one away: remove N",
+    },
+    Entry {
+        builtin: Builtin::Btw,
+        name: "btw",
+        aliases: &[],
+        description: "Ask something beside the conversation, also while a turn runs",
     },
     Entry {
         builtin: Builtin::AddDir,

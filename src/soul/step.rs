@@ -52,6 +52,7 @@ impl Soul {
 
     fn begin_step(&mut self, n: u64) -> Result<(), ContextError> {
         self.checkpoint(Some(n))?;
+        self.tell_notes()?;
         self.remind_of_plan()?;
         self.services.denwa().set_next_checkpoint(self.context.next_checkpoint());
         Ok(())

@@ -114,6 +114,7 @@ impl Soul {
             snapshots.later(crate::snapshot::Tracker::warm_up);
         }
         self.checkpoint(None)?;
+        self.tell_notes()?;
         self.context.append(&[message])?;
         self.tell_of_afk()?;
         let mut result = self.steps(&model, cancel).await;
@@ -185,6 +186,19 @@ impl Soul {
             Some(Builtin::Plan) => {
                 self.plan_command(line.arguments);
                 Ok(())
+            }
+            Some(Builtin::Pin) => self.pin_command(line.arguments),
+            Some(Builtin::Rules) => {
+                self.rules_command(line.arguments);
+                Ok(())
+            }
+            Some(Builtin::Btw) if line.arguments.is_empty() => {
+                self.say("Use /btw and what you want to know.");
+                Ok(())
+            }
+            Some(Builtin::Btw) => {
+                self.aside.ask_and_wait(line.arguments.to_owned(), cancel).await;
+                if cancel.is_cancelled() { Err(Stop::Cancelled) } else { Ok(()) }
             }
             Some(Builtin::AddDir) => Ok(self.add_dir(line.arguments)?),
             None => match self.skill_command(line.name, line.arguments, cancel).await {

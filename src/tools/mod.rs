@@ -10,6 +10,7 @@ mod file_change;
 mod glob;
 mod grep;
 mod ls;
+mod notifier;
 mod output;
 mod path;
 mod plan;
@@ -27,6 +28,7 @@ mod typed;
 mod write_file;
 
 pub use call::call_tool;
+pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};
 pub use tool::{
     Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,

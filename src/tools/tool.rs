@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::Notifier;
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
 use crate::wire::{OutputStream, Question};
 
@@ -106,6 +107,11 @@ pub trait ToolServices: Send + Sync {
 
     /// A call has ended, whatever came of it.
     fn call_ended(&self, _context: &ToolContext) {}
+
+    /// How work that outlives this call tells the model of its end; none where nobody listens.
+    fn notifier(&self) -> Option<Notifier> {
+        None
+    }
 
     /// The person said no: the turn ends with this step.
     fn stop_after_step(&self) {}

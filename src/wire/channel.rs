@@ -1,5 +1,6 @@
 //! The door inside one process: a [`Hub`] on the engine's side, a [`Door`] on each front end's.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -151,6 +152,8 @@ pub struct Hub(Arc<Mutex<HubState>>);
 struct HubState {
     subscribers: Vec<Subscriber>,
     recorder: Option<Recorder>,
+    /// Has the recorder failed, and not caught up since?
+    is_behind: bool,
 }
 
 #[derive(Debug)]
@@ -163,7 +166,7 @@ impl Hub {
     /// A hub that records with `recorder`, or not at all.
     #[must_use]
     pub fn new(recorder: Option<Recorder>) -> Self {
-        Self(Arc::new(Mutex::new(HubState { subscribers: Vec::new(), recorder })))
+        Self(Arc::new(Mutex::new(HubState { subscribers: Vec::new(), recorder, is_behind: false })))
     }
 
     fn lock(&self) -> MutexGuard<'_, HubState> {
@@ -182,16 +185,9 @@ impl Hub {
     /// Records an event and tells everybody.
     pub fn event(&self, event: Event) {
         let mut state = self.lock();
-        let failure = state.recorder.as_mut().and_then(|recorder| recorder.record(&event).err());
+        let recorded = state.recorder.as_mut().map(|recorder| recorder.record(&event));
         state.tell(&DoorMessage::Event(event));
-        if let Some(error) = failure {
-            // Said once: a full disk would otherwise fill the screen too.
-            state.recorder = None;
-            state.tell(&DoorMessage::Refused(format!(
-                "This session's history is no longer recorded: {error}. \
-                 The conversation goes on; free some space and reopen the session."
-            )));
-        }
+        state.heed(recorded);
     }
 
     /// Tells an event beyond protocol 1.10.
@@ -218,15 +214,33 @@ impl Hub {
 
     /// Writes what the recorder still holds back.
     pub fn flush(&self) {
-        if let Some(recorder) = self.lock().recorder.as_mut()
-            && let Err(error) = recorder.flush()
-        {
-            tracing::warn!(%error, "the last records of the session could not be written");
-        }
+        let mut state = self.lock();
+        let flushed = state.recorder.as_mut().map(Recorder::flush);
+        state.heed(flushed);
     }
 }
 
 impl HubState {
+    /// Tells everybody when the record cannot be written, and when it can again. Once each: a full
+    /// disk would otherwise fill the screen too.
+    fn heed(&mut self, recorded: Option<io::Result<()>>) {
+        match recorded {
+            Some(Err(error)) if !self.is_behind => {
+                self.is_behind = true;
+                self.tell(&DoorMessage::Refused(format!(
+                    "This session's history cannot be recorded now: {error}. The conversation goes \
+                     on, and what is missing is written as soon as there is room: free some \
+                     space before you leave."
+                )));
+            }
+            Some(Ok(())) if self.is_behind => {
+                self.is_behind = false;
+                tracing::info!("the session's history is recorded again");
+            }
+            _ => {}
+        }
+    }
+
     fn tell(&mut self, message: &DoorMessage) {
         self.subscribers.retain(|subscriber| {
             let is_for_them = subscriber.wants_extensions

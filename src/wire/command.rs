@@ -66,6 +66,38 @@ pub enum Command {
         /// The rule.
         rule: Rule,
     },
+    /// Take a permission rule away, from the file that keeps it too. Ours.
+    RemoveRule {
+        /// Where it is kept.
+        scope: Scope,
+        /// The rule, as it was added.
+        rule: Rule,
+    },
+    /// Put messages that a compaction took out of the context back into it, quoted in one message at
+    /// its end. Answered by `Extension::MessagesPinned`. Ours; refused while a turn runs.
+    Pin {
+        /// The generation that ended, whose file has them.
+        generation: Generation,
+        /// Their numbers in its history, from 0.
+        messages: Vec<u64>,
+    },
+    /// Ask the model something beside the conversation, also while a turn runs: it sees the context,
+    /// uses no tools, and neither question nor answer is kept in it. Answered by `Event::BtwBegin`,
+    /// `Extension::SideAnswer` as the answer comes, and `Event::BtwEnd` in every case. Ours.
+    SideQuestion {
+        /// What the answer is to be called; empty for a name of the engine's.
+        id: String,
+        /// The question.
+        question: String,
+    },
+    /// Stop answering a side question. Ours.
+    CancelSideQuestion {
+        /// Which.
+        id: String,
+    },
+    /// Nobody is there to be asked, as long as this front end says so: actions are approved and
+    /// questions dismissed. Not stored, and the model is not told (`/afk` does both). Ours.
+    SetAway(bool),
     /// Approve a call with other arguments: those given replace the model's of the same names, a
     /// `command` for instance, or a `content`. The model is told what really ran. Ours.
     ApproveEdited {

@@ -1,6 +1,7 @@
 //! News beyond protocol 1.10: what a screen needs to show checkpoints, reverts and live output.
 //!
-//! Front ends that did not ask never see these. The lasting ones (all but live output and dry runs) are kept in
+//! Front ends that did not ask never see these. The lasting ones (all but live output, side
+//! answers and dry runs) are kept in
 //! `timeline.jsonl`, never in `wire.jsonl`, so that other programs can go on reading the latter.
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,10 @@ pub enum Extension {
     RewindPreview(RewindPreview),
     /// Files were taken back or brought forth.
     FilesRewound(FilesRewound),
+    /// Messages that a compaction had taken away are in the context again.
+    MessagesPinned(MessagesPinned),
+    /// More of the answer to a side question.
+    SideAnswer(SideAnswer),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
 }
@@ -38,7 +43,7 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_) | Self::RewindPreview(_))
+        !matches!(self, Self::ToolOutput(_) | Self::SideAnswer(_) | Self::RewindPreview(_))
     }
 }
 
@@ -169,6 +174,35 @@ pub struct CallEdited {
     pub tool_call_id: String,
     /// JSON text of the arguments that count.
     pub arguments: String,
+}
+
+/// Messages of an earlier generation are quoted at the end of the context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesPinned {
+    /// The generation whose file has them.
+    pub generation: Generation,
+    /// Their numbers in its history, from 0, in order.
+    pub messages: Vec<u64>,
+    /// What they weigh now, estimated.
+    pub tokens: u64,
+    /// What the context holds with them.
+    pub size: ContextSize,
+}
+
+/// A piece of the answer to a side question, between its `BtwBegin` and its `BtwEnd`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideAnswer {
+    /// The question's id.
+    pub id: String,
+    /// What comes next in it, not sanitised.
+    #[serde(default)]
+    pub text_delta: String,
+    /// What had come is void: the provider failed, and the answer begins anew.
+    #[serde(default)]
+    pub restarted: bool,
+    /// Nothing more comes; `BtwEnd` has the whole answer or the failure.
+    #[serde(default)]
+    pub done: bool,
 }
 
 /// Which stream a tool's output came from.

@@ -24,8 +24,8 @@ pub use event::{
 };
 pub use extension::{
     CallEdited, CheckpointCreated, ContextChange, ContextRestored, ContextReverted,
-    ContextRewritten, ContextSize, Extension, MessageFate, OutputStream, RevertCause,
-    RewrittenMessage, ToolOutputChunk,
+    ContextRewritten, ContextSize, Extension, MessageFate, MessagesPinned, OutputStream,
+    RevertCause, RewrittenMessage, SideAnswer, ToolOutputChunk,
 };
 pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,

@@ -5,7 +5,7 @@
 //! are written merged; see `kimi-facts` B.5.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Event, PROTOCOL_VERSION};
-use crate::files::{self, NonAscii};
+use crate::files::{self, NonAscii, disk};
 
 /// File name of the record of protocol events.
 pub const WIRE_FILE: &str = "wire.jsonl";
@@ -79,7 +79,8 @@ impl Recorder {
     /// Keeps `event`. Pieces that may still grow are held back until the next event of another kind.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// When a file cannot be written. Nothing is lost then: it is written with the next event or
+    /// flush that finds room.
     pub fn record(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Extension(extension) if !extension.is_lasting() => return Ok(()),
@@ -100,14 +101,15 @@ impl Recorder {
             }
             _ => {}
         }
-        self.flush()?;
+        // A failure leaves the lines waiting, so this event is kept in any case.
+        let flushed = self.flush();
         let now = self.tick();
         match event {
             Event::ContentPart(_) | Event::ToolCall(_) => {
                 self.held = Some((now, event.clone()));
-                Ok(())
+                flushed
             }
-            _ => self.write(now, event),
+            _ => flushed.and(self.write(now, event)),
         }
     }
 
@@ -116,10 +118,16 @@ impl Recorder {
     /// # Errors
     /// When a file cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
-        match self.held.take() {
-            Some((timestamp, event)) => self.write(timestamp, &event),
-            None => Ok(()),
+        if let Some((timestamp, event)) = self.held.take() {
+            self.write(timestamp, &event)?;
         }
+        self.settle()
+    }
+
+    /// Writes what a disk that did not take it has left waiting.
+    fn settle(&mut self) -> io::Result<()> {
+        let wire = header().and_then(|header| self.wire.settle(Some(&header)));
+        wire.and(self.timeline.settle(None))
     }
 
     /// Strictly rising, so that the two files have one order.
@@ -134,9 +142,14 @@ impl Recorder {
         if matches!(event, Event::Extension(_)) {
             return self.timeline.append(&line, None);
         }
-        let header = serde_json::json!({"type": "metadata", "protocol_version": PROTOCOL_VERSION});
-        self.wire.append(&line, Some(&files::python_json(&header, NonAscii::Keep)?))
+        self.wire.append(&line, Some(&header()?))
     }
+}
+
+/// The first line of `wire.jsonl`.
+fn header() -> io::Result<String> {
+    let header = serde_json::json!({"type": "metadata", "protocol_version": PROTOCOL_VERSION});
+    Ok(files::python_json(&header, NonAscii::Keep)?)
 }
 
 impl Drop for Recorder {
@@ -147,40 +160,73 @@ impl Drop for Recorder {
     }
 }
 
-/// A file of lines that is opened late and never ends in half a line of ours.
+/// A file of lines that is opened late and never ends in half a line of ours. What the disk does not
+/// take waits, in order, for the next line or flush: the conversation is in memory anyway.
 #[derive(Debug)]
 struct LineFile {
     path: PathBuf,
     file: Option<File>,
+    /// Bytes that are well written, once the file is open.
+    length: u64,
+    /// Stands something half written behind them?
+    is_torn: bool,
+    /// Lines that are not in the file yet.
+    waiting: String,
 }
 
 impl LineFile {
     fn new(path: PathBuf) -> Self {
-        Self { path, file: None }
+        Self { path, file: None, length: 0, is_torn: false, waiting: String::new() }
     }
 
     fn append(&mut self, line: &str, header: Option<&str>) -> io::Result<()> {
-        let mut text = String::with_capacity(line.len() + 1);
-        if self.file.is_none() {
-            let mut file = files::open_append(&self.path)?;
-            match (file.metadata()?.len(), header) {
-                (0, Some(header)) => {
-                    text.push_str(header);
-                    text.push('\n');
-                }
-                (0, None) => {}
+        self.waiting.push_str(line);
+        self.waiting.push('\n');
+        self.settle(header)
+    }
+
+    /// Writes what waits.
+    fn settle(&mut self, header: Option<&str>) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                let mut file = files::open_append(&self.path)?;
+                self.length = file.metadata()?.len();
                 // A torn last line must not swallow the first new one.
-                (length, _) if !ends_with_newline(&mut file, length)? => text.push('\n'),
-                _ => {}
+                if self.length > 0 && !ends_with_newline(&mut file, self.length)? {
+                    disk::write(&mut file, b"\n")?;
+                    self.length += 1;
+                }
+                file
             }
-            self.file = Some(file);
+        };
+        let written = self.write(&mut file, header);
+        self.file = Some(file);
+        written
+    }
+
+    fn write(&mut self, file: &mut File, header: Option<&str>) -> io::Result<()> {
+        if self.is_torn {
+            disk::cut(file, self.length)?;
+            self.is_torn = false;
         }
-        text.push_str(line);
-        text.push('\n');
-        match &mut self.file {
-            Some(file) => file.write_all(text.as_bytes()),
-            None => Ok(()),
+        let text = match header.filter(|_| self.length == 0) {
+            Some(header) => format!("{header}\n{}", self.waiting),
+            None => std::mem::take(&mut self.waiting),
+        };
+        if let Err(error) = disk::write(file, text.as_bytes()) {
+            if header.is_none() || self.length > 0 {
+                self.waiting = text;
+            }
+            self.is_torn = disk::cut(file, self.length).is_err();
+            return Err(error);
         }
+        self.length += text.len() as u64;
+        self.waiting.clear();
+        Ok(())
     }
 }
 
@@ -247,6 +293,9 @@ fn is_metadata(line: &str) -> bool {
     serde_json::from_str::<Value>(line)
         .is_ok_and(|value| value.get("type").and_then(Value::as_str) == Some("metadata"))
 }
+
+#[cfg(test)]
+mod faults;
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,6 @@ fn every_example_in_the_documentation_works() {
     ];
     for key in known.concat() {
         let upstreams_only = [
-            "skip_afk_prompt_injection",
             "hooks",
             "merge_all_available_skills",
             "extra_skill_dirs",

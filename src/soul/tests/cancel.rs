@@ -69,6 +69,9 @@ async fn while_an_approval_waits_it_is_withdrawn_first() {
             "TurnEnd"
         ]
     );
+    let history = world.history().await;
+    assert!(history[2].starts_with("tool a: <system>ERROR: Cancelled by the user."), "{history:?}");
+    assert_eq!(history[3..], [NOTE]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,10 +100,112 @@ async fn in_a_compaction_the_context_stays_as_it_was() {
         Stage { history, ..Stage::default() }.start([vec![text("part of a summary"), Piece::Hang]]);
     world.send(Command::Prompt("/compact".into()));
     world.lines_until(|message| line(message) == "CompactionBegin").await;
+    let began = tokio::time::Instant::now();
     world.send(Command::Cancel);
     let lines = world.rest().await;
+    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
     assert_eq!(lines, ["TurnEnd", "Done Cancelled"]);
     assert_eq!(world.history().await.len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_compaction_that_began_by_itself_nothing_is_lost_and_it_begins_again() {
+    let long = "x".repeat(4000);
+    let history = vec![
+        Message::user(&long),
+        Message::assistant("a1"),
+        Message::user("q2"),
+        Message::assistant("a2"),
+    ];
+    let mut world = Stage { history, max_context: 900, ..Stage::default() }.start([
+        vec![text("part of a summary"), Piece::Hang],
+        vec![text("SUMMARY")],
+        vec![text("back")],
+    ]);
+    cancel_after(&mut world, "CompactionBegin").await;
+    assert_eq!(outcome(&world.prompt("again").await), "Done Finished");
+    let history = world.history().await;
+    assert!(history[0].ends_with("SUMMARY"), "{history:?}");
+    assert_eq!(history[1..], [NOTE, "user: again", "assistant: back"]);
+}
+
+/// A retry of a compaction waits like any other, and is cancelled like any other.
+#[tokio::test(start_paused = true)]
+async fn in_the_wait_before_a_compaction_is_tried_again() {
+    let history = ["q1", "a1", "q2", "a2"].map(Message::user).to_vec();
+    let slow = LlmError::Status {
+        host: "test".into(),
+        status: 429,
+        message: "slow down".into(),
+        retry_after: Some(Duration::from_secs(50)),
+    };
+    let mut world = Stage { history, ..Stage::default() }.start([vec![Piece::Refuse(slow)]]);
+    world.send(Command::Prompt("/compact".into()));
+    world.lines_until(|message| line(message) == "CompactionBegin").await;
+    // The request was refused at once: it is the wait that runs.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(world.script.times_asked(), 1);
+    let began = tokio::time::Instant::now();
+    world.send(Command::Cancel);
+    assert_eq!(world.rest().await, ["TurnEnd", "Done Cancelled"]);
+    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
+    assert_eq!(world.history().await.len(), 4);
+}
+
+/// Processes of this machine whose command line has `mark`, zombies not counted.
+#[cfg(target_os = "linux")]
+fn processes(mark: &str) -> Vec<String> {
+    let folders = std::fs::read_dir("/proc").expect("process table").flatten();
+    folders
+        .filter_map(|folder| {
+            let words = std::fs::read(folder.path().join("cmdline")).ok()?;
+            let words = String::from_utf8_lossy(&words).replace('\0', " ");
+            words.contains(mark).then_some(words)
+        })
+        .collect()
+}
+
+/// On the real clock, for processes know no other. The machine may be busy, so the best of some
+/// attempts counts; a cancel that waits for something would never make it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_command_that_runs_is_ended_with_everything_it_started() {
+    let mut quickest = Duration::MAX;
+    for attempt in 0..5 {
+        let mark = format!("8{}{attempt}", std::process::id());
+        let command = format!(
+            "sleep {mark} & (trap '' TERM; sleep {mark} & wait) & trap '' TERM; sleep {mark}"
+        );
+        let mut world = Stage {
+            tools: tools(&["Bash"]),
+            state: state(|state| state.yolo = true),
+            ..Stage::default()
+        }
+        .start([vec![call("t1", "Bash", &json!({"command": command}))]]);
+        world.send(Command::Prompt("go".into()));
+        let patience = std::time::Instant::now();
+        while processes(&mark).iter().filter(|words| words.starts_with("sleep")).count() < 3 {
+            assert!(patience.elapsed() < Duration::from_secs(60), "the command does not begin");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let began = std::time::Instant::now();
+        world.send(Command::Cancel);
+        let lines = world.rest().await;
+        quickest = quickest.min(began.elapsed());
+        assert_eq!(outcome(&lines), "Done Cancelled");
+        assert_eq!(only(&lines, &["ToolResult"]), ["ToolResult t1 Cancelled"]);
+        let patience = std::time::Instant::now();
+        while !processes(&mark).is_empty() {
+            assert!(patience.elapsed() < Duration::from_secs(20), "{:?}", processes(&mark));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let history = world.history().await;
+        assert!(history[2].starts_with("tool t1: "), "every call is answered: {history:?}");
+        if quickest < Duration::from_millis(100) {
+            return;
+        }
+    }
+    panic!("no cancel was done within 100 ms; the quickest took {quickest:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -118,6 +118,13 @@ fn extension_line(extension: &Extension) -> String {
             done.removed.iter().map(|path| name(path)).collect::<Vec<_>>(),
             done.left.iter().map(|(path, _)| name(path)).collect::<Vec<_>>()
         ),
+        Extension::MessagesPinned(pinned) => format!(
+            "Pinned {:?} of {}: {} messages",
+            pinned.messages, pinned.generation, pinned.size.messages
+        ),
+        Extension::SideAnswer(answer) if answer.done => "Aside done".to_owned(),
+        Extension::SideAnswer(answer) if answer.restarted => "Aside again".to_owned(),
+        Extension::SideAnswer(answer) => format!("Aside {}", answer.text_delta),
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
 }

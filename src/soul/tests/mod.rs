@@ -4,19 +4,25 @@
 //! story it tells.
 
 mod approvals;
+mod asides;
 mod cancel;
 mod compaction;
+mod fakes;
+mod faults;
 mod files;
 mod flows;
 mod hooks;
 mod lines;
 mod loops;
+mod notes;
+mod pins;
 mod plan;
 mod questions;
 mod restore;
 mod retry;
 mod rewind;
 mod rules;
+mod script;
 mod slash;
 mod spec;
 mod strategies;
@@ -33,7 +39,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
+use fakes::tools;
 use lines::{event_line, line};
+use script::{Piece, Script, call, finish, status, text, think, usage};
 
 use super::{Model, Modes, RuleSource, Setup, Soul};
 use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
@@ -47,7 +55,7 @@ use crate::paths::Paths;
 use crate::permission::ScopedRule;
 use crate::session::SessionState;
 use crate::skill::Skills;
-use crate::tools::{Approval, ApprovalAsk, LiveOutput, Tool, ToolContext, Toolset};
+use crate::tools::{Approval, ApprovalAsk, LiveOutput, Notifier, Tool, ToolContext, Toolset};
 use crate::wire::channel::CommandSender;
 use crate::wire::record::Recorder;
 use crate::wire::{
@@ -57,170 +65,6 @@ use crate::wire::{
 
 /// How long a test waits for what must come; the clock is paused, so waiting costs nothing.
 const PATIENCE: Duration = Duration::from_secs(600);
-
-/// One thing a scripted model does.
-#[derive(Debug, Clone)]
-enum Piece {
-    Part(StreamPart),
-    /// The request itself is refused.
-    Refuse(LlmError),
-    /// The stream breaks.
-    Break(LlmError),
-    /// Nothing for a while.
-    Pause(Duration),
-    /// Nothing ever.
-    Hang,
-    /// A defect of ours.
-    Panic,
-}
-
-fn text(text: &str) -> Piece {
-    Piece::Part(StreamPart::Content(ContentPart::text(text)))
-}
-
-fn think(text: &str) -> Piece {
-    Piece::Part(StreamPart::Content(ContentPart::think(text)))
-}
-
-fn call(id: &str, tool: &str, arguments: &Value) -> Piece {
-    Piece::Part(StreamPart::ToolCall(ToolCall::new(id, tool, Some(arguments.to_string()))))
-}
-
-fn usage(input: u64, output: u64) -> Piece {
-    Piece::Part(StreamPart::Usage(TokenUsage {
-        input_other: input,
-        output,
-        ..TokenUsage::default()
-    }))
-}
-
-fn finish(reason: FinishReason) -> Piece {
-    Piece::Part(StreamPart::Finish(reason))
-}
-
-fn status(status: u16) -> LlmError {
-    LlmError::Status { host: "test".into(), status, message: "no".into(), retry_after: None }
-}
-
-/// A model that says what it was told to, and remembers what it was asked.
-#[derive(Default)]
-struct Script {
-    answers: Mutex<VecDeque<Vec<Piece>>>,
-    asked: Mutex<Vec<(String, Vec<Message>)>>,
-}
-
-impl Script {
-    /// The messages of the request number `at`, from 0.
-    fn messages(&self, at: usize) -> Vec<Message> {
-        self.asked.lock().unwrap()[at].1.clone()
-    }
-
-    fn times_asked(&self) -> usize {
-        self.asked.lock().unwrap().len()
-    }
-}
-
-impl ChatProvider for Script {
-    fn model_name(&self) -> &str {
-        "script"
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: ChatRequest<'a>,
-    ) -> BoxFuture<'a, Result<PartStream, LlmError>> {
-        self.asked.lock().unwrap().push((request.system.to_owned(), request.messages.to_vec()));
-        let answer = self.answers.lock().unwrap().pop_front().expect("one more answer");
-        Box::pin(async move {
-            if let Some(Piece::Refuse(error)) = answer.first() {
-                return Err(error.clone());
-            }
-            let parts = futures::stream::iter(answer).filter_map(|piece| async move {
-                match piece {
-                    Piece::Part(part) => Some(Ok(part)),
-                    Piece::Refuse(error) | Piece::Break(error) => Some(Err(error)),
-                    Piece::Pause(time) => {
-                        tokio::time::sleep(time).await;
-                        None
-                    }
-                    Piece::Hang => futures::future::pending().await,
-                    Piece::Panic => panic!("a defect"),
-                }
-            });
-            Ok(parts.boxed())
-        })
-    }
-}
-
-/// Tools of these tests. `Run` asks for approval as Bash does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fake {
-    /// Prints `live` if there is some, sleeps `ms`, then gives back `say`.
-    Sleep,
-    /// Asks whether it may, then gives back `say`.
-    Run,
-    /// Panics.
-    Panic,
-}
-
-impl Tool for Fake {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Sleep => "Sleep",
-            Self::Run => "Run",
-            Self::Panic => "Panic",
-        }
-    }
-
-    fn description(&self) -> String {
-        String::new()
-    }
-
-    fn parameters(&self) -> Value {
-        json!({"type": "object", "properties": {}})
-    }
-
-    fn call<'a>(&'a self, arguments: Value, context: &'a ToolContext) -> BoxFuture<'a, ToolReturn> {
-        Box::pin(async move {
-            let say = arguments["say"].as_str().unwrap_or("done").to_owned();
-            match self {
-                Self::Sleep => {
-                    if let Some(text) = arguments["live"].as_str() {
-                        let output = LiveOutput { stream: OutputStream::Stdout, text };
-                        context.services.live_output(context, output);
-                    }
-                    let ms = arguments["ms"].as_u64().unwrap_or(0);
-                    tokio::time::sleep(Duration::from_millis(ms)).await;
-                }
-                Self::Run => {
-                    let ask = ApprovalAsk {
-                        action: arguments["action"].as_str().unwrap_or("run command").to_owned(),
-                        description: format!("Run `{say}`"),
-                        display: vec![DisplayBlock::Shell {
-                            language: "bash".to_owned(),
-                            command: say.clone(),
-                        }],
-                    };
-                    if let Approval::Rejected { feedback } =
-                        context.services.approve(context, ask).await
-                    {
-                        return Approval::rejection(&feedback);
-                    }
-                }
-                Self::Panic => panic!("a tool's defect"),
-            }
-            ToolReturn::ok(say, "")
-        })
-    }
-}
-
-/// The tools of these tests and the real ones called `real`.
-fn tools(real: &[&str]) -> Toolset {
-    let names: Vec<String> = real.iter().map(|&name| name.to_owned()).collect();
-    let known = Toolset::select(&names, &[]).expect("tools");
-    let fakes = [Fake::Sleep, Fake::Run, Fake::Panic].map(|fake| Arc::new(fake) as Arc<dyn Tool>);
-    Toolset::of(fakes.into_iter().chain(real.iter().filter_map(|name| known.get(name))))
-}
 
 /// A session's state that differs from the default by `change`.
 fn state(change: impl FnOnce(&mut SessionState)) -> SessionState {
@@ -243,6 +87,7 @@ struct Stage {
     hooks: Vec<HookConfig>,
     skills: Skills,
     snapshots: bool,
+    skips_afk_reminder: bool,
 }
 
 impl Default for Stage {
@@ -260,6 +105,7 @@ impl Default for Stage {
             hooks: Vec::new(),
             skills: Skills::default(),
             snapshots: false,
+            skips_afk_reminder: false,
         }
     }
 }
@@ -270,6 +116,7 @@ struct World {
     script: Arc<Script>,
     commands: CommandSender,
     messages: UnboundedReceiver<DoorMessage>,
+    notifier: Notifier,
     task: JoinHandle<Soul>,
 }
 
@@ -318,15 +165,17 @@ impl Stage {
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
                 snapshots: self.snapshots.then(|| rewind::worker(folder.path())),
+                skips_afk_reminder: self.skips_afk_reminder,
             },
             info,
         });
+        let notifier = soul.notifier();
         let (commands, inbox) = CommandSender::channel();
         let task = tokio::spawn(async move {
             soul.run(inbox).await;
             soul
         });
-        World { folder, script, commands, messages, task }
+        World { folder, script, commands, messages, notifier, task }
     }
 }
 

@@ -60,6 +60,51 @@ async fn nobody_is_asked_while_the_person_is_away() {
     assert!(world.history().await[3].contains("away"));
 }
 
+/// A front end with nobody at it: nothing is asked, nothing is stored, and the model is not told.
+#[tokio::test(start_paused = true)]
+async fn nobody_is_asked_while_nobody_is_at_the_front_end_and_that_is_not_stored() {
+    let mut world = stage(|_| {}).start([
+        vec![ask("t1"), call("r", "Run", &json!({}))],
+        vec![text("A")],
+        vec![ask("t2")],
+        vec![text("B")],
+    ]);
+    world.send(Command::SetAway(true));
+    let lines = world.prompt("go").await;
+    assert!(only(&lines, &["Question", "Approve?"]).is_empty(), "{lines:?}");
+    assert!(row(&world.script.messages(1)[2]).contains("away"));
+    assert_eq!(world.script.messages(0).len(), 1, "no reminder");
+    assert!(!SessionState::load(world.folder.path()).afk);
+    world.send(Command::SetAway(false));
+    world.send(Command::Prompt("go".into()));
+    let request = question(&mut world).await;
+    // Gone again in the middle of a turn: what is open stays open.
+    world.send(Command::SetAway(true));
+    answer(&world, &request, "B");
+    assert_eq!(outcome(&world.rest().await), "Done Finished");
+}
+
+/// `/afk` while the session runs reaches the questions too, not only what was stored before.
+#[tokio::test(start_paused = true)]
+async fn afk_that_begins_while_the_session_runs_reaches_the_questions() {
+    let mut world = stage(|_| {}).start([vec![ask("t1")], vec![text("A")]]);
+    world.prompt("/afk").await;
+    let lines = world.prompt("go").await;
+    assert!(only(&lines, &["Question"]).is_empty(), "{lines:?}");
+    assert_eq!(outcome(&lines), "Done Finished");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_not_told_of_afk_when_that_is_configured() {
+    let away = Stage { skips_afk_reminder: true, ..stage(|state| state.afk = true) };
+    let mut world = away.start([vec![text("A")]]);
+    world.prompt("go").await;
+    assert_eq!(world.script.messages(0), [Message::user("go")]);
+    let mut told = stage(|state| state.afk = true).start([vec![text("A")]]);
+    told.prompt("go").await;
+    assert_eq!(told.script.messages(0).len(), 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_question_ends_with_the_turn_and_a_late_answer_with_it() {
     let mut world = stage(|_| {}).start([vec![ask("t1")], vec![text("on")]]);

@@ -204,3 +204,50 @@ async fn a_request_waits_for_days_and_is_withdrawn_with_the_turn() {
     let lines = world.rest().await;
     assert!(only(&lines, &["Answer"])[0].contains("Withdrawn"), "{lines:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_rule_holds_no_longer_and_is_gone_from_its_file() {
+    let kept = rule("git status", Decision::Allow);
+    let mut world = Stage::default().start([vec![run("a", "git status")], vec![text("ok")]]);
+    for scope in [Scope::Session, Scope::User, Scope::Project] {
+        world.send(Command::AddRule { request_id: None, scope, rule: kept.clone() });
+    }
+    let lines = world.prompt("/rules").await;
+    let listed: Vec<&str> = lines[1].lines().filter(|line| line.contains("allow  Run:")).collect();
+    assert_eq!(listed.len(), 3, "{lines:?}");
+    assert!(listed[2].trim_start().starts_with("3  session"), "{listed:?}");
+    // Once by number, twice by command.
+    let lines = world.prompt("/rules remove 3").await;
+    assert!(lines[1].contains("The rule is gone"), "{lines:?}");
+    assert!(SessionState::load(world.folder.path()).permission_rules.is_empty());
+    for scope in [Scope::User, Scope::Project] {
+        world.send(Command::RemoveRule { scope, rule: kept.clone() });
+    }
+    world.send(Command::RemoveRule { scope: Scope::User, rule: kept });
+    let lines = world.lines_until(|m| matches!(m, DoorMessage::Refused(_))).await;
+    assert!(lines[0].contains("There is no such rule"), "{lines:?}");
+    for file in ["share/config.toml", ".kimi/permissions.toml"] {
+        let text = std::fs::read_to_string(world.folder.path().join(file)).expect(file);
+        assert!(!text.contains("git status"), "{file}: {text}");
+    }
+    world.send(Command::Prompt("go".into()));
+    let request = world.request().await;
+    world.answer(&request, ApprovalChoice::Approve, "");
+    assert_eq!(outcome(&world.rest().await), "Done Finished");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_is_not_there_cannot_be_removed() {
+    let mut world = stage(&[(Scope::User, rule("ls", Decision::Ask))]).start([]);
+    for (wrong, word) in [
+        ("/rules remove 2", "no rule 2"),
+        ("/rules remove 0", "no rule 0"),
+        ("/rules remove x", "Use /rules"),
+        ("/rules drop 1", "Use /rules"),
+    ] {
+        let lines = world.prompt(wrong).await;
+        assert!(lines[1].contains(word), "{wrong}: {lines:?}");
+    }
+    let mut empty = Stage::default().start([]);
+    assert!(empty.prompt("/rules").await[1].contains("no permission rules"));
+}

@@ -199,3 +199,26 @@ async fn the_request_for_a_summary_fits_into_the_window() {
     let asked = asked[0].text();
     assert!(asked.contains("characters left out") && asked.contains("q2"));
 }
+
+/// SPEC A46: what the model is shown is shortened when the window is full, never before, whatever
+/// the age of a result and however long the pause was.
+#[tokio::test(start_paused = true)]
+async fn without_a_full_window_no_result_is_ever_hidden() {
+    let mut history = vec![Message::user("go")];
+    for n in 0..40 {
+        let id = format!("t{n}");
+        let mut asking = Message::assistant("");
+        asking.tool_calls = Some(vec![ToolCall::new(&id, "Bash", Some("{}".into()))]);
+        let output = format!("out {n} {}", "x".repeat(2000));
+        history.extend([asking, Message::tool_result(&id, &ToolReturn::ok(output, ""))]);
+    }
+    let before = history.clone();
+    // More than half full, which is where a micro-compaction would begin.
+    let mut world =
+        Stage { history, max_context: 36_000, ..Stage::default() }.start([vec![text("on")]]);
+    tokio::time::sleep(Duration::from_secs(7200)).await;
+    let lines = world.prompt("next").await;
+    assert!(only(&lines, &["CompactionBegin", "Rewritten"]).is_empty(), "{lines:?}");
+    let asked = world.script.messages(0);
+    assert_eq!(asked[..before.len()], before[..]);
+}

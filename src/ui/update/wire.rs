@@ -341,6 +341,8 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
                 tool.push_arguments(&edited.arguments);
             });
         }
+        // Not shown yet.
+        Extension::MessagesPinned(_) | Extension::SideAnswer(_) => {}
         Extension::ContextRestored(restored) => restore(model, &restored, at),
     }
 }

@@ -1,15 +1,15 @@
-//! Every way in which the context changes the disk, one function each, so that a test can make any
+//! Every way in which a session's files are changed, one function each, so that a test can make any
 //! of them fail or be the last thing a program did.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::files;
+use tempfile::NamedTempFile;
 
 /// What is done to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(crate) enum Deed {
     Open,
     Create,
     Write,
@@ -33,13 +33,13 @@ fn gate(deed: Deed) -> io::Result<()> {
 }
 
 /// Opens `path` for appending, and makes it if it is not there.
-pub(super) fn open_append(path: &Path) -> io::Result<File> {
+pub(crate) fn open_append(path: &Path) -> io::Result<File> {
     gate(Deed::Open)?;
-    files::open_append(path)
+    super::open_append_ungated(path)
 }
 
 /// Makes a new file for its owner only.
-pub(super) fn create_new(path: &Path) -> io::Result<File> {
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     gate(Deed::Create)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -48,7 +48,22 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-pub(super) fn write(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+/// Makes a file in `folder` that goes away unless it gets a name.
+pub(crate) fn temporary(
+    builder: &tempfile::Builder<'_, '_>,
+    folder: &Path,
+) -> io::Result<NamedTempFile> {
+    gate(Deed::Create)?;
+    builder.tempfile_in(folder)
+}
+
+/// Gives `file` the name `path`; one that was there goes.
+pub(crate) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    gate(Deed::Rename)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+pub(crate) fn write(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     #[cfg(test)]
     if let Some(fault) = plan::ask(Deed::Write) {
         file.write_all(&bytes[..fault.written.min(bytes.len())])?;
@@ -58,48 +73,48 @@ pub(super) fn write(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Copies the rest of `from` to the end of `to`, and tells how many bytes that were.
-pub(super) fn pour(from: &mut impl Read, to: &mut File) -> io::Result<u64> {
+pub(crate) fn pour(from: &mut impl Read, to: &mut File) -> io::Result<u64> {
     gate(Deed::Write)?;
     io::copy(from, to)
 }
 
-pub(super) fn set_permissions(file: &File, permissions: Permissions) -> io::Result<()> {
+pub(crate) fn set_permissions(file: &File, permissions: Permissions) -> io::Result<()> {
     gate(Deed::Create)?;
     file.set_permissions(permissions)
 }
 
-pub(super) fn sync_all(file: &File) -> io::Result<()> {
+pub(crate) fn sync_all(file: &File) -> io::Result<()> {
     gate(Deed::Sync)?;
     // A test kills the program, not the machine, and makes thousands of files.
     if cfg!(test) { Ok(()) } else { file.sync_all() }
 }
 
-pub(super) fn sync_data(file: &File) -> io::Result<()> {
+pub(crate) fn sync_data(file: &File) -> io::Result<()> {
     gate(Deed::Sync)?;
     if cfg!(test) { Ok(()) } else { file.sync_data() }
 }
 
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     gate(Deed::Sync)?;
-    if cfg!(test) { Ok(()) } else { files::sync_folder(folder) }
+    if cfg!(test) { Ok(()) } else { super::sync_folder(folder) }
 }
 
-pub(super) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     gate(Deed::Link)?;
     fs::hard_link(from, to)
 }
 
-pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     gate(Deed::Rename)?;
     fs::rename(from, to)
 }
 
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     gate(Deed::Copy)?;
     fs::copy(from, to).map(drop)
 }
 
-pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     gate(Deed::Remove)?;
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -108,14 +123,14 @@ pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
 }
 
 /// Drops what is behind byte `length`.
-pub(super) fn cut(file: &File, length: u64) -> io::Result<()> {
+pub(crate) fn cut(file: &File, length: u64) -> io::Result<()> {
     gate(Deed::Cut)?;
     file.set_len(length)
 }
 
 /// What goes wrong, and when, on this thread.
 #[cfg(test)]
-pub(super) mod plan {
+pub(crate) mod plan {
     use std::cell::RefCell;
     use std::io;
 
@@ -123,11 +138,11 @@ pub(super) mod plan {
 
     /// One deed that fails.
     #[derive(Debug, Clone, Copy)]
-    pub(in crate::context) struct Fault {
+    pub(crate) struct Fault {
         /// What the system says: an errno.
-        pub(in crate::context) errno: i32,
+        pub(crate) errno: i32,
         /// Bytes that a write leaves all the same.
-        pub(in crate::context) written: usize,
+        pub(crate) written: usize,
     }
 
     impl From<Fault> for io::Error {
@@ -144,14 +159,23 @@ pub(super) mod plan {
 
     /// Runs `work` while `plan`, which is given the number of each deed from 0, says what fails.
     /// Tells how many deeds there were.
-    pub(in crate::context) fn during<T>(
+    pub(crate) fn during<T>(
         plan: impl FnMut(usize, Deed) -> Option<Fault> + 'static,
         work: impl FnOnce() -> T,
     ) -> (T, usize) {
-        PLAN.with(|slot| *slot.borrow_mut() = (0, Some(Box::new(plan))));
+        begin(plan);
         let result = work();
-        let (count, _) = PLAN.with(RefCell::take);
-        (result, count)
+        (result, end())
+    }
+
+    /// From now on `plan` says what fails, for work that is no function call.
+    pub(crate) fn begin(plan: impl FnMut(usize, Deed) -> Option<Fault> + 'static) {
+        PLAN.with(|slot| *slot.borrow_mut() = (0, Some(Box::new(plan))));
+    }
+
+    /// From now on nothing fails. Tells how many deeds there were.
+    pub(crate) fn end() -> usize {
+        PLAN.with(RefCell::take).0
     }
 
     pub(super) fn ask(deed: Deed) -> Option<Fault> {
