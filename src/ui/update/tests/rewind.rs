@@ -9,7 +9,7 @@ fn at(id: u64) -> CheckpointRef {
 
 fn file(path: &str, deed: RewindDeed, conflict: Option<&str>) -> RewindFile {
     RewindFile {
-        path: format!("/work/{path}"),
+        path: format!("/proj/{path}"),
         deed,
         conflict: conflict.map(str::to_owned),
         can_choose: conflict.is_some(),
@@ -70,7 +70,7 @@ fn the_dry_run_is_asked_for_looked_at_and_carried_out_with_what_was_chosen() {
         [Command::Rewind {
             to: at(1),
             scope: RewindScope::Both,
-            chosen: vec!["/work/src/b.rs".to_owned()],
+            chosen: vec!["/proj/src/b.rs".to_owned()],
         }]
     );
     assert!(h.model.overlays.is_empty());
@@ -93,12 +93,12 @@ fn what_was_done_and_how_to_undo_it_stands_in_the_transcript() {
     let mut h = stage();
     h.event(Event::Extension(Extension::FilesRewound(crate::wire::FilesRewound {
         to: Some(at(1)),
-        restored: vec!["/work/a".to_owned()],
-        removed: vec!["/work/b".to_owned(), "/work/c".to_owned()],
-        left: vec![("/work/d".to_owned(), "changed since by somebody else".to_owned())],
+        restored: vec!["/proj/a".to_owned()],
+        removed: vec!["/proj/b".to_owned(), "/proj/c".to_owned()],
+        left: vec![("/proj/d".to_owned(), "changed since by somebody else".to_owned())],
     })));
     let picture = h.picture();
-    for told in ["1 path restored, 2 paths", "1 path left alone", "/work/d", "/redo files"] {
+    for told in ["1 path restored, 2 paths", "1 path left alone", "/proj/d", "/redo files"] {
         assert!(picture.contains(told), "{told}: {picture}");
     }
 }
