@@ -31,6 +31,7 @@ mod repair;
 mod repetition;
 mod restore;
 mod revert;
+mod rewind;
 mod rules;
 mod services;
 mod skills;
@@ -64,6 +65,7 @@ use crate::mcp::McpPool;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
+use crate::snapshot::Worker;
 use crate::tools::{BackgroundTasks, Notifier, Toolset};
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
@@ -147,6 +149,8 @@ pub(crate) struct Modes {
     pub(crate) skills: Arc<Skills>,
     /// Where plans are kept.
     pub(crate) plans: PathBuf,
+    /// What is needed to take files back; none when that is off.
+    pub(crate) snapshots: Option<Worker>,
     /// Is the model left untold that the person is away?
     pub(crate) skips_afk_reminder: bool,
     /// Who work can be handed to.
@@ -176,6 +180,7 @@ pub(crate) struct Soul {
     hooks: Hooks,
     skills: Arc<Skills>,
     plan: PlanMode,
+    snapshots: Option<Worker>,
     away: Away,
     skips_afk_reminder: bool,
     aside: Aside,
@@ -285,6 +290,7 @@ impl Soul {
             Arc::clone(&approvals),
             questions,
             plan_of_session,
+            modes.snapshots.clone(),
             notifier,
             Beside { tasks, launcher },
         ));
@@ -308,6 +314,7 @@ impl Soul {
             hooks,
             skills: modes.skills,
             plan,
+            snapshots: modes.snapshots,
             away,
             skips_afk_reminder: modes.skips_afk_reminder,
             aside,
@@ -367,6 +374,20 @@ impl Soul {
                 }
                 Command::Equip(equipment) => {
                     self.equip(*equipment);
+                    true
+                }
+                Command::PreviewRewind { to, scope } => {
+                    self.preview_rewind(to, scope).await;
+                    true
+                }
+                Command::Rewind { to, scope, chosen } => {
+                    let done = self.rewind(to, scope, &chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
+                    true
+                }
+                Command::RedoRewind { chosen } => {
+                    let done = self.redo_rewind(&chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
                     true
                 }
                 Command::Pin { generation, messages } => {
