@@ -1,5 +1,6 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod background;
 pub mod edit;
 mod error;
 mod hooks;
@@ -13,12 +14,14 @@ mod resolve;
 mod rules;
 mod schema;
 mod services;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod web;
 
 pub use crate::message::Price;
+pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use import::import_yaml;
@@ -34,4 +37,5 @@ pub use schema::{
     ProviderConfig, ProviderKind, ResolvedModel,
 };
 pub use services::{Offered, Secret, Service};
+pub use snapshots::SnapshotConfig;
 pub use web::{ServiceConfig, WebConfig};

@@ -7,7 +7,7 @@
 
 mod client;
 pub(crate) mod fetch;
-mod json;
+mod get;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{Model, Soul};
 use crate::config::{CompactionConfig, HookConfig, LoopControl, Price};
-use crate::hooks::Hooks;
 use crate::permission::ScopedRule;
 use crate::wire::DoorMessage;
 
@@ -95,12 +94,7 @@ impl Soul {
             Ok(settings) => {
                 self.limits = settings.limits.clone();
                 self.compaction = settings.compaction;
-                self.hooks = Hooks::new(
-                    &settings.hooks,
-                    self.hub.clone(),
-                    self.session_id.clone(),
-                    self.info.work_dir.clone(),
-                );
+                self.hooks.replace(&settings.hooks);
                 self.approvals.replace_rules(settings.rules.clone());
                 let warnings = settings.warnings.join("\n");
                 self.take_model(settings);
@@ -121,6 +115,7 @@ impl Soul {
         self.info.is_demo = is_demo;
         self.info.max_context_tokens = model.max_context;
         self.info.compaction_at = compaction_at;
+        self.the_model = Some(model.clone());
         self.model = Some(model);
         // Another window: what was in vain may help now.
         self.compacted_to = 0;

@@ -12,11 +12,12 @@ use scan::Named;
 /// From the bottom up: a module may use every module of the rows before its own.
 const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
-    &["log", "wire", "config"],
-    &["llm", "context"],
+    &["log", "rpc", "wire", "config"],
+    &["llm", "context", "snapshot"],
     &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],
+    &["server", "remote"],
     &["ui"],
     &["cli"],
 ];

@@ -8,7 +8,12 @@ use crate::ui::msg::Msg;
 
 impl Executor {
     pub(super) fn set_up(&mut self, id: EffectId, ask: Ask) {
-        let (host, done) = (self.host.clone(), self.done.clone());
+        let done = self.done.clone();
+        let Some(host) = self.host.host().cloned() else {
+            let told = Box::new(not_here(&ask));
+            let _ = done.send(Done::Msg(Msg::Setup { id, told }));
+            return;
+        };
         self.tasks.spawn(async move {
             let told = match ask {
                 Ask::Services => Told::Services(host.services().await),
@@ -22,6 +27,17 @@ impl Executor {
             };
             let _ = done.send(Done::Msg(Msg::Setup { id, told: Box::new(told) }));
         });
+    }
+}
+
+/// What is answered where the configuration is another program's.
+fn not_here(ask: &Ask) -> Told {
+    let reason = "The engine is another program's, and so is its configuration.".to_owned();
+    match ask {
+        Ask::Services => Told::Services(Vec::new()),
+        Ask::Offered(_) => Told::Offered(Err(reason)),
+        Ask::Config => Told::Config(Err(reason)),
+        Ask::Write(_) => Told::Written(Err(reason)),
     }
 }
 
