@@ -10,7 +10,9 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{ConfigError, ConfigErrorKind};
 use super::load::read_text;
-use super::{ConfigSource, ModelConfig, ProviderConfig, ProviderKind, Secret, read, tree};
+use super::{
+    ConfigSource, ModelConfig, OauthConfig, ProviderConfig, ProviderKind, Secret, read, tree,
+};
 use crate::files;
 use crate::paths::Paths;
 
@@ -253,6 +255,26 @@ fn write_provider(table: &mut dyn TableLike, provider: &ProviderConfig) {
     }
     if let Some(key) = &provider.reasoning_key {
         set(table, "reasoning_key", key.as_str());
+    }
+    if let Some(oauth) = &provider.oauth {
+        write_oauth(table, oauth);
+    }
+}
+
+fn write_oauth(table: &mut dyn TableLike, oauth: &OauthConfig) {
+    let said = [
+        ("storage", &oauth.storage),
+        ("key", &oauth.key),
+        ("client_id", &oauth.client_id),
+        ("device_url", &oauth.device_url),
+        ("token_url", &oauth.token_url),
+        ("scope", &oauth.scope),
+    ];
+    let said = said.iter().filter(|(_, value)| !value.is_empty());
+    if let Some(old) = table.get_mut("oauth").and_then(Item::as_table_like_mut) {
+        said.for_each(|(key, value)| set(old, key, value.as_str()));
+    } else {
+        set(table, "oauth", Value::from_iter(said.map(|(key, value)| (*key, value.as_str()))));
     }
 }
 

@@ -9,6 +9,7 @@ mod load;
 mod mcp;
 mod names;
 mod network;
+mod oauth;
 mod read;
 mod resolve;
 mod rules;
@@ -28,6 +29,7 @@ pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
 pub use mcp::McpConfig;
 pub use network::{NetworkConfig, without_login};
+pub use oauth::OauthConfig;
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };

@@ -182,6 +182,7 @@ impl Service {
             env: Default::default(),
             custom_headers: Default::default(),
             reasoning_key: None,
+            oauth: None,
         }
     }
 

@@ -50,6 +50,7 @@ impl House {
                 env,
                 custom_headers: BTreeMap::new(),
                 reasoning_key: None,
+                oauth: None,
             },
         );
         house.config.models.insert(

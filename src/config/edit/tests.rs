@@ -13,6 +13,7 @@ fn provider(url: &str, key: &str) -> ProviderConfig {
         env: Default::default(),
         custom_headers: Default::default(),
         reasoning_key: None,
+        oauth: None,
     }
 }
 

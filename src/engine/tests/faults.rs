@@ -171,6 +171,7 @@ impl House {
                 env: BTreeMap::new(),
                 custom_headers: BTreeMap::new(),
                 reasoning_key: None,
+                oauth: None,
             },
         );
         house.config.models.insert(
