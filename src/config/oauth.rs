@@ -31,6 +31,15 @@ pub struct OauthConfig {
     pub folder: PathBuf,
 }
 
+/// A code that a person confirms in a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginCode {
+    /// What to open: with the code in it, where that is possible.
+    pub address: String,
+    /// The code, which is typed or compared there.
+    pub code: String,
+}
+
 impl OauthConfig {
     /// The file of the login.
     #[must_use]

@@ -231,7 +231,7 @@ impl Login {
 
 /// The lock beside a login; none when it cannot be had, which must not be the end of a session.
 fn locked(path: &Path) -> Option<File> {
-    let file = fs::OpenOptions::new().create(true).append(true).open(path).ok()?;
+    let file = files::open_append(path).ok()?;
     let until = std::time::Instant::now() + LOCKED;
     loop {
         match file.try_lock() {
