@@ -8,8 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::afk::Away;
 use super::approval::Approvals;
 use super::btw::Aside;
+use super::ledger::Ledger;
 use super::plan::PlanMode;
 use super::questions::Questions;
+use super::running::Running;
 use super::slash::{self, Builtin};
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
@@ -24,6 +26,8 @@ pub(super) struct Desk {
     plan: PlanMode,
     away: Away,
     aside: Aside,
+    running: Running,
+    ledger: Option<Ledger>,
     steers: Arc<Mutex<Steers>>,
 }
 
@@ -43,7 +47,13 @@ impl Desk {
         away: Away,
         aside: Aside,
     ) -> Self {
-        Self { hub, approvals, questions, plan, away, aside, steers: Arc::default() }
+        let (running, ledger, steers) = (Running::default(), None, Arc::default());
+        Self { hub, approvals, questions, plan, away, aside, running, ledger, steers }
+    }
+
+    /// With the calls that can be stopped one by one, and the ledger.
+    pub(super) fn with_calls(self, running: Running, ledger: Ledger) -> Self {
+        Self { running, ledger: Some(ledger), ..self }
     }
 
     /// Ends everything that waits for a person: the turn is over.
@@ -86,6 +96,12 @@ impl Desk {
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
+            Some(Command::PreviewRevert { .. }) => {
+                self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
+            }
+            Some(Command::Hide { .. }) => {
+                self.refuse("A turn is running. Hide results when it is over.");
+            }
             Some(Command::Pin { .. }) => {
                 self.refuse("A turn is running. Bring messages back when it is over.");
             }
@@ -93,6 +109,8 @@ impl Desk {
             Some(
                 command @ (Command::RemoveRule { .. }
                 | Command::CancelSideQuestion { .. }
+                | Command::CancelCall { .. }
+                | Command::Ledger
                 | Command::SetAway(_)),
             ) => self.hear_anytime(command),
             Some(Command::Restore { .. }) => {
@@ -119,6 +137,16 @@ impl Desk {
             }
             Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
             Command::SetAway(away) => self.away.set_for_now(away),
+            Command::Ledger => {
+                if let Some(ledger) = &self.ledger {
+                    ledger.tell();
+                }
+            }
+            Command::CancelCall { tool_call_id } => {
+                if !self.running.cancel(&tool_call_id) {
+                    self.refuse("That call does not run any more.");
+                }
+            }
             other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
         }
     }

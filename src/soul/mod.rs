@@ -16,6 +16,8 @@ mod desk;
 mod dmail;
 mod flows;
 mod gate;
+mod hide;
+mod ledger;
 mod mcp;
 mod notify;
 mod overflow;
@@ -29,6 +31,7 @@ mod repetition;
 mod restore;
 mod revert;
 mod rules;
+mod running;
 mod services;
 mod skills;
 mod slash;
@@ -66,10 +69,12 @@ use afk::Away;
 use approval::Approvals;
 use btw::Aside;
 use desk::Desk;
+use ledger::Ledger;
 use mcp::Servers;
 use permission::Permissions;
 use plan::PlanMode;
 use questions::Questions;
+use running::Running;
 use services::Services;
 use state::SharedState;
 
@@ -163,6 +168,8 @@ pub(crate) struct Soul {
     away: Away,
     skips_afk_reminder: bool,
     aside: Aside,
+    ledger: Ledger,
+    running: Running,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -214,6 +221,8 @@ impl Soul {
             Arc::clone(&tools),
             limits.max_retries_per_step,
         );
+        let ledger = Ledger::new(hub.clone(), info.session_dir.clone(), Arc::clone(&tools));
+        let running = Running::default();
         let desk = Desk::new(
             hub.clone(),
             Arc::clone(&approvals),
@@ -221,7 +230,8 @@ impl Soul {
             plan.clone(),
             away.clone(),
             aside.clone(),
-        );
+        )
+        .with_calls(running.clone(), ledger.clone());
         Self {
             session_id,
             added_dirs,
@@ -242,6 +252,8 @@ impl Soul {
             away,
             skips_afk_reminder: modes.skips_afk_reminder,
             aside,
+            ledger,
+            running,
             info,
             compacted_to: 0,
             was_summarised: false,
@@ -283,6 +295,14 @@ impl Soul {
                     self.pin_by_user(generation, &messages);
                     true
                 }
+                Command::PreviewRevert { to } => {
+                    self.preview_revert(to);
+                    true
+                }
+                Command::Hide { messages } => {
+                    self.hide_by_user(&messages);
+                    true
+                }
                 Command::SideQuestion { id, question } => {
                     self.aside.set_model(self.model.clone());
                     self.aside.ask(id, question);
@@ -294,6 +314,8 @@ impl Soul {
                 }
                 command @ (Command::RemoveRule { .. }
                 | Command::CancelSideQuestion { .. }
+                | Command::CancelCall { .. }
+                | Command::Ledger
                 | Command::SetAway(_)) => {
                     self.desk.hear_anytime(command);
                     true
@@ -319,6 +341,7 @@ impl Soul {
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
         self.aside.set_model(self.model.clone());
+        self.ledger.set_tools(&self.tools);
         let desk = self.desk.clone();
         desk.open_steers();
         let mut goes_on = true;

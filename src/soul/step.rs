@@ -147,6 +147,7 @@ impl Soul {
             &self.tools,
             &self.hooks,
             &self.approvals,
+            &self.running,
             &context,
         )
         .finish(cancel)

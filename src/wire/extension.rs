@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::travel::{ContextLedger, MessagesHidden, RevertPreview};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
@@ -25,6 +26,12 @@ pub enum Extension {
     ContextRestored(ContextRestored),
     /// A person approved a call with other arguments than the model's.
     CallEdited(CallEdited),
+    /// A person hid tool results; told right behind the `ContextRewritten` that names them.
+    MessagesHidden(MessagesHidden),
+    /// What going back would cost. Nothing was done.
+    RevertPreview(RevertPreview),
+    /// What the context consists of.
+    ContextLedger(ContextLedger),
     /// Messages that a compaction had taken away are in the context again.
     MessagesPinned(MessagesPinned),
     /// More of the answer to a side question.
@@ -37,7 +44,13 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_) | Self::SideAnswer(_))
+        !matches!(
+            self,
+            Self::ToolOutput(_)
+                | Self::SideAnswer(_)
+                | Self::RevertPreview(_)
+                | Self::ContextLedger(_)
+        )
     }
 }
 

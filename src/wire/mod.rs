@@ -13,6 +13,7 @@ mod event;
 mod extension;
 pub mod record;
 mod request;
+mod travel;
 
 pub use channel::{Door, DoorClosed, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 pub use command::Command;
@@ -29,6 +30,9 @@ pub use extension::{
 pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,
     QuestionRequest, Request, Response, SourceKind, ToolCallAnswer, ToolCallRequest,
+};
+pub use travel::{
+    ContextLedger, LedgerKind, LedgerMessage, LedgerShare, MessagesHidden, RevertPreview,
 };
 
 /// The protocol version this program speaks.

@@ -341,6 +341,9 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         }
         // Not shown yet.
         Extension::MessagesPinned(_) | Extension::SideAnswer(_) => {}
+        Extension::MessagesHidden(_)
+        | Extension::RevertPreview(_)
+        | Extension::ContextLedger(_) => {}
         Extension::ContextRestored(restored) => restore(model, &restored, at),
     }
 }
