@@ -1,7 +1,9 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
+use std::path::PathBuf;
+
 use super::model::composer::Draft;
-use crate::message::SessionId;
+use crate::message::{Generation, SessionId};
 use crate::wire::Command;
 
 /// Names a request whose result comes back as a message. A result that nobody waits for any more is
@@ -42,6 +44,22 @@ pub enum Effect {
     ListFiles {
         /// For `Msg::Files`.
         id: EffectId,
+    },
+    /// Read what the generations of a context are.
+    ListGenerations {
+        /// For `Msg::Generations`.
+        id: EffectId,
+        /// The session's folder.
+        session_dir: PathBuf,
+    },
+    /// Read one generation of a context.
+    ReadGeneration {
+        /// For `Msg::Generation`.
+        id: EffectId,
+        /// The session's folder.
+        session_dir: PathBuf,
+        /// Which.
+        generation: Generation,
     },
     /// Add to the input history of this folder.
     Remember(String),

@@ -1,5 +1,7 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
+mod past;
+
 use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -62,6 +64,10 @@ impl Executor {
             Effect::Open { id, target } => self.open(id, target),
             Effect::ListSessions { id } => self.list_sessions(id),
             Effect::ListFiles { id } => self.list_files(id),
+            Effect::ListGenerations { id, session_dir } => self.list_generations(id, session_dir),
+            Effect::ReadGeneration { id, session_dir, generation } => {
+                self.read_generation(id, session_dir, generation);
+            }
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
                     && let Err(error) = history.append(&text)

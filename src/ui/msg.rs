@@ -6,6 +6,7 @@ use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
+use crate::session::generations::{GenerationInfo, Transcript};
 use crate::wire::record::Recorded;
 use crate::wire::{DoorMessage, SessionInfo};
 
@@ -45,6 +46,20 @@ pub enum Msg {
         id: EffectId,
         /// The list, newest first.
         result: Result<Vec<SessionRow>, String>,
+    },
+    /// The generations of the context, oldest first; empty when they cannot be read.
+    Generations {
+        /// Which request.
+        id: EffectId,
+        /// All of them.
+        generations: Arc<[GenerationInfo]>,
+    },
+    /// One generation of the context, or why it cannot be read.
+    Generation {
+        /// Which request.
+        id: EffectId,
+        /// Its messages.
+        result: Result<Arc<Transcript>, String>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {

@@ -13,6 +13,14 @@ pub enum Context {
     Question,
     /// The checkpoint timeline.
     Timeline,
+    /// The pane of tool calls.
+    Calls,
+    /// What the context consists of.
+    Ledger,
+    /// An earlier context, to be read.
+    Past,
+    /// What a compaction took out of the context.
+    Losses,
     /// The transcript has the focus.
     Transcript,
     /// One cell on the whole screen.
@@ -31,7 +39,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -39,6 +47,10 @@ impl Context {
         Self::Approval,
         Self::Question,
         Self::Timeline,
+        Self::Past,
+        Self::Losses,
+        Self::Calls,
+        Self::Ledger,
         Self::Sessions,
         Self::Picker,
         Self::Dialog,
@@ -55,6 +67,10 @@ impl Context {
             Self::Approval => "Approval",
             Self::Question => "Questions",
             Self::Timeline => "Timeline",
+            Self::Calls => "Tool calls",
+            Self::Ledger => "What fills the context",
+            Self::Past => "An earlier context",
+            Self::Losses => "What was taken out of the context",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",
             Self::Search => "Search",

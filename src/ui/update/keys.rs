@@ -6,7 +6,8 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+    actions, approval, calls, generation, ledger, overlay, picker, question, reading, search,
+    slash, timeline, toast,
 };
 
 /// A key was pressed.
@@ -45,6 +46,10 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Approval => approval::act(model, action, now),
         Context::Question => question::act(model, action, now),
         Context::Timeline => timeline::act(model, action, now),
+        Context::Calls => calls::act(model, action, now),
+        Context::Ledger => ledger::act(model, action, now),
+        Context::Past => generation::act_in_past(model, action, now),
+        Context::Losses => generation::act_in_losses(model, action, now),
         Context::Sessions => overlay::act_in_sessions(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Transcript => reading::act(model, action, now),

@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, picker, session, toast};
+use super::{is_idle, ledger, overlay, picker, session, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -19,12 +19,17 @@ struct LocalCommand {
     description: &'static str,
 }
 
-const LOCAL: [LocalCommand; 6] = [
+const LOCAL: [LocalCommand; 7] = [
     LocalCommand { name: "help", aliases: &["h", "?"], description: "Keys and commands" },
     LocalCommand {
         name: "sessions",
         aliases: &["resume"],
         description: "Open another session of this folder",
+    },
+    LocalCommand {
+        name: "context",
+        aliases: &["ctx"],
+        description: "What fills the context, by kind and message; hide results",
     },
     LocalCommand { name: "new", aliases: &[], description: "Begin a new session" },
     LocalCommand {
@@ -181,6 +186,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "help" => model.overlays.push(Overlay::Help { scroll: 0 }),
         "sessions" => return Some(overlay::open_sessions(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
+        "context" => return Some(ledger::toggle(model)),
         "clear" => overlay::ask_clear(model, now),
         "theme" => picker::open_themes(model),
         _ => return Some(vec![Effect::Quit]),
