@@ -1,10 +1,13 @@
-//! The HTTP client of the providers: the only file that names `reqwest`.
+//! The HTTP client of the providers and of the tools that reach the web: with the files in its
+//! folder the only one that names `reqwest`.
 //!
 //! It posts JSON and hands out the answer's bytes; what it knows of models is how to say what went
 //! wrong. It never retries and never follows a redirect: a POST that is redirected arrives as a GET,
 //! and a key must not travel to a host nobody configured.
 
 mod client;
+pub(crate) mod fetch;
+mod get;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -187,6 +190,14 @@ impl Endpoint {
     pub(crate) async fn post(&self, body: Vec<u8>) -> Result<HttpAnswer, LlmError> {
         let request =
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let response = self.send(request).await?;
+        Ok(HttpAnswer {
+            media_type: media_type(response.headers()),
+            body: body_stream(response, self.host.clone(), self.patience),
+        })
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, LlmError> {
         let response = tokio::time::timeout(self.patience.first, request.send())
             .await
             .map_err(|_| self.timeout(self.patience.first))?
@@ -194,10 +205,7 @@ impl Endpoint {
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        Ok(HttpAnswer {
-            media_type: media_type(response.headers()),
-            body: body_stream(response, self.host.clone(), self.patience),
-        })
+        Ok(response)
     }
 
     fn client(&self) -> Result<&reqwest::Client, LlmError> {

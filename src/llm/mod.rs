@@ -8,11 +8,12 @@ mod demo;
 #[cfg(test)]
 mod fixture;
 mod gemini;
-mod http;
+pub(crate) mod http;
 #[cfg(test)]
-mod loopback;
+pub(crate) mod loopback;
 mod masks;
 mod openai;
+pub mod probe;
 mod provider;
 mod receive;
 mod refusal;

@@ -3,21 +3,25 @@
 //! These types have the shape of `context.jsonl` rows and of wire payloads at once, as the Python
 //! program's do. Nothing here knows a file, a socket or a screen.
 
+mod base64;
 mod display;
 mod ids;
 mod key_argument;
 mod mended;
 mod part;
 mod part_read;
+mod price;
 mod tokens;
 mod tool;
 mod usage;
 
+pub use base64::base64;
 pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
 pub use key_argument::key_argument;
 pub use mended::mended;
 pub use part::{ContentPart, MediaUrl, UserInput, text_of};
+pub use price::Price;
 pub use tokens::{bytes_within, estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;

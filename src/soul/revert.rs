@@ -42,7 +42,11 @@ impl Soul {
         }
     }
 
-    fn check_checkpoint(&self, to: CheckpointRef) -> Result<(), String> {
+    /// Can the context go back to `to`?
+    ///
+    /// # Errors
+    /// Why not, for a person.
+    pub(super) fn check_checkpoint(&self, to: CheckpointRef) -> Result<(), String> {
         if to.generation != self.context.generation() {
             return Err(format!(
                 "Checkpoint {to} belongs to an earlier context, which a revert, clear or compaction \
@@ -78,7 +82,9 @@ impl Soul {
         mail: Option<&str>,
     ) -> Result<(), ContextError> {
         let to = CheckpointRef { generation: self.context.generation(), id };
+        self.offer_files(to, cause);
         let change = self.context.revert_to(id)?;
+        self.carry(change.old_generation, change.new_generation, Some(id));
         self.compacted_to = 0;
         let mail = mail.map(str::to_owned);
         self.hub.extension(Extension::ContextReverted(ContextReverted { to, cause, mail, change }));

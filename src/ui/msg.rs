@@ -5,9 +5,11 @@ use std::sync::Arc;
 use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
-use crate::session::generations::{GenerationInfo, Transcript};
-use crate::wire::record::Recorded;
+use super::model::sessions::SessionDone;
+use super::model::setup::Told;
+use super::model::transcript::Transcript;
+use super::update::recall::Recall;
+use crate::session::generations::{self, GenerationInfo};
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
@@ -33,6 +35,13 @@ pub enum Msg {
     Door(DoorMessage),
     /// The engine is gone.
     DoorClosed,
+    /// The end of the session that is being opened, to look at until it is open.
+    Preview {
+        /// Which request.
+        id: EffectId,
+        /// Its last cells.
+        transcript: Box<Transcript>,
+    },
     /// A session was opened, or could not be.
     Opened {
         /// Which request.
@@ -40,12 +49,12 @@ pub enum Msg {
         /// The session and its story so far, or why not, for a person.
         result: Result<Opened, String>,
     },
-    /// The sessions of this folder, or why they cannot be listed.
-    Sessions {
+    /// Something was done with sessions, or could not be.
+    Session {
         /// Which request.
         id: EffectId,
-        /// The list, newest first.
-        result: Result<Vec<SessionRow>, String>,
+        /// What came of it.
+        done: Box<SessionDone>,
     },
     /// The generations of the context, oldest first; empty when they cannot be read.
     Generations {
@@ -59,7 +68,7 @@ pub enum Msg {
         /// Which request.
         id: EffectId,
         /// Its messages.
-        result: Result<Arc<Transcript>, String>,
+        result: Result<Arc<generations::Transcript>, String>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {
@@ -67,6 +76,13 @@ pub enum Msg {
         id: EffectId,
         /// The files.
         files: Arc<[String]>,
+    },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
@@ -88,7 +104,5 @@ pub struct Opened {
     /// Facts about it.
     pub info: Arc<SessionInfo>,
     /// What happened in it before.
-    pub story: Vec<Recorded>,
-    /// Records of it that could not be read.
-    pub bad_lines: usize,
+    pub past: Recall,
 }

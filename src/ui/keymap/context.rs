@@ -21,6 +21,8 @@ pub enum Context {
     Past,
     /// What a compaction took out of the context.
     Losses,
+    /// What going back would do to files.
+    Rewind,
     /// The transcript has the focus.
     Transcript,
     /// One cell on the whole screen.
@@ -29,6 +31,10 @@ pub enum Context {
     Search,
     /// The list of sessions.
     Sessions,
+    /// The background tasks.
+    Tasks,
+    /// A recording is played.
+    Replay,
     /// The help page.
     Help,
     /// A question with an answer to confirm.
@@ -39,7 +45,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -51,7 +57,10 @@ impl Context {
         Self::Losses,
         Self::Calls,
         Self::Ledger,
+        Self::Rewind,
         Self::Sessions,
+        Self::Tasks,
+        Self::Replay,
         Self::Picker,
         Self::Dialog,
         Self::Help,
@@ -71,10 +80,13 @@ impl Context {
             Self::Ledger => "What fills the context",
             Self::Past => "An earlier context",
             Self::Losses => "What was taken out of the context",
+            Self::Rewind => "Taking files back",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",
             Self::Search => "Search",
             Self::Sessions => "Sessions",
+            Self::Tasks => "Background tasks",
+            Self::Replay => "Replay",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
             Self::Picker => "Search lists",

@@ -163,7 +163,7 @@ fn finish(tool: &mut ToolCell, message: &Message) {
     tool.state = if failed { ToolState::Failed } else { ToolState::Done };
     let result =
         if failed { ToolReturn::error("", "").with_output(text) } else { ToolReturn::ok(text, "") };
-    tool.result = Some(result);
+    tool.result = Some(result.into());
 }
 
 fn kinds(message: &Message) -> Vec<CellKind> {
@@ -171,7 +171,7 @@ fn kinds(message: &Message) -> Vec<CellKind> {
     let text = |text: &String| match message.role {
         Role::User if message.is_reminder() => notice(text),
         Role::User => CellKind::User { text: text.clone(), steered: false },
-        Role::Assistant => CellKind::Assistant { text: text.clone() },
+        Role::Assistant => CellKind::Assistant { text: text.clone().into() },
         Role::System | Role::Tool => notice(text),
     };
     message
@@ -180,7 +180,7 @@ fn kinds(message: &Message) -> Vec<CellKind> {
         .filter_map(|part| match part {
             ContentPart::Text { text: said } if !said.trim().is_empty() => Some(text(said)),
             ContentPart::Think { think, .. } if !think.is_empty() => {
-                Some(CellKind::Thinking { text: think.clone(), seconds: Some(0.0) })
+                Some(CellKind::Thinking { text: think.clone().into(), seconds: Some(0.0) })
             }
             ContentPart::ImageUrl { .. } => Some(notice("[image]")),
             ContentPart::AudioUrl { .. } => Some(notice("[audio]")),
@@ -238,8 +238,8 @@ mod tests {
                 Item::Checkpoint { id, .. } => format!("checkpoint {id}"),
                 Item::Cell(cell) => match cell.kind {
                     CellKind::User { text, .. } => format!("user {text}"),
-                    CellKind::Thinking { text, .. } => format!("thought {text}"),
-                    CellKind::Assistant { text } => format!("said {text}"),
+                    CellKind::Thinking { text, .. } => format!("thought {}", text.peek()),
+                    CellKind::Assistant { text } => format!("said {}", text.peek()),
                     CellKind::Tool(tool) => format!("{} {:?}", tool.call_id, tool.state),
                     other => format!("{other:?}"),
                 },

@@ -6,8 +6,8 @@ use super::super::model::editor::Editor;
 use super::super::model::overlay::{Overlay, RevertDialog, RevertPrice};
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
-use super::{calls, generation, is_idle, overlay, slash, toast};
-use crate::wire::{Command, RevertPreview};
+use super::{calls, generation, is_idle, overlay, rewind, slash, toast};
+use crate::wire::{Command, RevertPreview, RewindScope};
 
 /// Moves the keys to the timeline, or back.
 pub(super) fn toggle(model: &mut Model) {
@@ -35,6 +35,9 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::Choose => show(model, now),
         Action::Revert => return Some(ask_revert(model, false, now)),
         Action::DMail => return Some(ask_revert(model, true, now)),
+        Action::RewindFiles => return Some(rewind::ask(model, RewindScope::Files, now)),
+        Action::RewindBoth => return Some(rewind::ask(model, RewindScope::Both, now)),
+        Action::RedoRewind => return Some(rewind::ask_redo(model, now)),
         Action::RedoRevert => return Some(redo(model, now)),
         Action::ViewGeneration => return Some(generation::view_selected(model, now)),
         Action::RestoreGeneration => generation::ask_restore_selected(model, now),

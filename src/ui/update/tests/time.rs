@@ -422,7 +422,8 @@ fn a_resumed_session_without_a_record_asks_its_files() {
     info.is_resumed = true;
     info.checkpoints =
         vec![crate::wire::CheckpointCreated { at: at(0, 0), step: None, size: size(0, 0) }];
-    let opened = crate::ui::msg::Opened { info: Arc::new(info), story: Vec::new(), bad_lines: 0 };
+    let opened =
+        crate::ui::msg::Opened { info: Arc::new(info), past: std::iter::empty().collect() };
     h.send(Msg::Opened { id, result: Ok(opened) });
     let effects = h.take_effects();
     assert!(
