@@ -205,7 +205,10 @@ fn row_line(row: &LedgerMessage, theme: &Theme, width: u16) -> Line<'static> {
         (kind, _) => name(kind).to_owned(),
     };
     let (what, text): (String, Style) =
-        if row.is_hidden { (format!("{what} (hidden)"), theme.muted) } else { (what, theme.text) };
+        if row.is_hidden { (format!("(hidden) {what}"), theme.muted) } else { (what, theme.text) };
+    // The placeholder is nothing to read.
+    let preview = if row.is_hidden { "" } else { row.preview.as_str() };
+    let preview = sanitize(preview).replace('\n', " ");
     let what = truncate(&what, 30).into_owned();
     let gap = 32_usize.saturating_sub(text_width(&what));
     let line = Line::from(vec![
@@ -213,7 +216,7 @@ fn row_line(row: &LedgerMessage, theme: &Theme, width: u16) -> Line<'static> {
         Span::styled(format!("{age:<14}"), theme.muted),
         Span::styled(what, text),
         Span::raw(" ".repeat(gap)),
-        Span::styled(sanitize(&row.preview).replace('\n', " "), theme.muted),
+        Span::styled(preview, theme.muted),
     ]);
     truncate_line(line, usize::from(width))
 }
