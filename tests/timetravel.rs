@@ -47,11 +47,7 @@ fn told(server: &Server) -> Vec<String> {
 
 #[test]
 fn back_with_its_price_forth_again_and_a_message_to_the_past() {
-    let scenarios = vec![
-        says("be brief", "Very brief."),
-        says("of tea", "Tea is a leaf."),
-        says("of salt", "Salt is a stone."),
-    ];
+    let scenarios = vec![says("of tea", "Tea is a leaf."), says("of salt", "Salt is a stone.")];
     let (mut screen, server, _world) = start(scenarios, &[], (80, 24));
     ask(&mut screen, "Tell me of tea", "Tea is a leaf.");
     ask(&mut screen, "Tell me of salt", "Salt is a stone.");
@@ -81,7 +77,8 @@ fn back_with_its_price_forth_again_and_a_message_to_the_past() {
     screen.send("Please,\x0abe brief");
     screen.wait_for_text("be brief");
     screen.send(ENTER);
-    screen.wait_for_text("Very brief.");
+    screen.wait_for_text("▌ be brief");
+    screen.wait_for_text(IDLE);
     let told = told(&server);
     assert_eq!(told[..3], ["Tell me of tea", "Tea is a leaf.", "Tell me of salt"]);
     assert_eq!(told.len(), 4, "{told:?}");
