@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use super::{Closing, FrontEnd, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
+use crate::config::{Capability, Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
@@ -71,6 +71,7 @@ pub(super) fn open(
         agent: agent.name,
         model: Some(model.name.clone()),
         is_demo,
+        takes_images: model.capabilities.contains(&Capability::ImageIn),
         max_context_tokens: model.max_context,
         compaction_at: compaction_at(&limits, model.max_context),
         yolo: options.yolo || options.config.default_yolo || state.yolo,

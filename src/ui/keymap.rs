@@ -80,7 +80,14 @@ impl Keymap {
     pub fn everywhere(&self) -> impl Iterator<Item = &Binding> {
         self.of(Context::Global)
             .chain(self.of(Context::Composer).filter(|binding| {
-                matches!(binding.action, Action::SearchHistory | Action::ExternalEditor)
+                matches!(
+                    binding.action,
+                    Action::SearchHistory
+                        | Action::ExternalEditor
+                        | Action::ToggleShell
+                        | Action::Stash
+                        | Action::PasteImage
+                )
             }))
             .filter(|binding| binding.action != Action::Palette)
     }

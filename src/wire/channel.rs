@@ -86,6 +86,8 @@ pub struct SessionInfo {
     pub agent: String,
     /// The model's name for a person; none when none is configured.
     pub model: Option<String>,
+    /// Does it take pictures?
+    pub takes_images: bool,
     /// Is it the built-in demo model?
     pub is_demo: bool,
     /// Size of the context window, in tokens.

@@ -37,6 +37,34 @@ pub enum Action {
     SearchHistory,
     /// Write the draft in the external editor.
     ExternalEditor,
+    /// Is the draft a command for the shell?
+    ToggleShell,
+    /// Put the draft aside, or bring it back.
+    Stash,
+    /// Vim's keys on or off.
+    ToggleVim,
+    /// A picture from the clipboard.
+    PasteImage,
+    /// Delete to the end of the line.
+    KillToEnd,
+    /// Delete to its beginning.
+    KillToStart,
+    /// Delete the word before.
+    KillWord,
+    /// Delete the word after.
+    KillNextWord,
+    /// Put back what was deleted.
+    Yank,
+    /// Put back what was deleted before that.
+    YankPop,
+    /// Take a change back.
+    Undo,
+    /// Bring it again.
+    Redo,
+    /// A word to the left.
+    PreviousWord,
+    /// A word to the right.
+    NextWord,
     /// Summarise the context.
     Compact,
     /// Empty the context.

@@ -5,6 +5,8 @@ pub mod cell;
 pub mod composer;
 pub mod editor;
 pub mod heights;
+pub mod image;
+pub mod kills;
 pub mod mention;
 pub mod overlay;
 pub mod paste;
@@ -15,6 +17,7 @@ pub mod sessions;
 pub mod status;
 pub mod timeline;
 pub mod transcript;
+pub mod vim;
 
 use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
@@ -78,6 +81,15 @@ pub struct Themes {
     pub shown: String,
 }
 
+/// A command of the person's that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellRun {
+    /// Its request.
+    pub id: EffectId,
+    /// The name of its cell.
+    pub call: String,
+}
+
 /// All state of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -119,6 +131,8 @@ pub struct Model {
     pub start_warnings: Vec<String>,
     /// The request that opens a session, while it runs.
     pub opening: Option<EffectId>,
+    /// A command of the person's that runs.
+    pub shell: Option<ShellRun>,
     /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
     pub leave_armed: Option<f64>,
     /// Index of the first cell of the current step: what a retry makes void.
@@ -152,6 +166,7 @@ impl Model {
             awaits_turn: false,
             start_warnings: Vec::new(),
             opening: None,
+            shell: None,
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
@@ -230,6 +245,7 @@ impl Model {
     #[must_use]
     pub fn next_change(&self, now: f64) -> Option<f64> {
         let spinner = (self.status.activity.is_running()
+            || self.shell.is_some()
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);

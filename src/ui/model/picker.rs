@@ -15,6 +15,8 @@ pub enum Choice {
     Command(String),
     /// Write a text into the composer.
     Text(String),
+    /// Write what was put aside into the composer.
+    Stash(usize),
     /// Look like this theme; looked at while it is marked.
     Theme(String),
 }

@@ -8,7 +8,9 @@ use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
+use super::{
+    compose, is_idle, mention, overlay, picker, reading, session, shell, slash, timeline, toast,
+};
 use crate::wire::Command;
 
 /// Lines one notch of the wheel scrolls.
@@ -94,7 +96,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),
         Action::Next => next(model),
-        _ => {}
+        other => return compose::act(model, other, now).unwrap_or_default(),
     }
     Vec::new()
 }
@@ -108,7 +110,7 @@ fn previous(model: &mut Model) {
     } else if model.composer.editor.is_empty()
         && let Some(queued) = model.composer.queue.pop_back()
     {
-        model.composer.give_back(&queued);
+        model.composer.show(&queued);
     } else {
         model.composer.recall_previous();
     }
@@ -137,8 +139,9 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
     };
     match text {
         Some(text) if !text.trim().is_empty() => {
+            let input = model.composer.input(&text);
             toast(model, "Goes into the running turn after this step", now);
-            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(text.into()))]
+            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(input))]
         }
         _ => Vec::new(),
     }
@@ -182,10 +185,17 @@ fn back(model: &mut Model, now: f64) -> Vec<Effect> {
     if slash::dismiss(model) || model.mention.dismiss() {
         return Vec::new();
     }
+    if model.composer.is_shell && model.composer.editor.is_empty() && model.shell.is_none() {
+        model.composer.is_shell = false;
+        return Vec::new();
+    }
     cancel(model, now).unwrap_or_default()
 }
 
 fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
+    if let Some(stopped) = shell::stop(model) {
+        return Some(stopped);
+    }
     let Activity::Running { cancelling, .. } = &mut model.status.activity else { return None };
     if !*cancelling {
         *cancelling = true;
@@ -202,7 +212,8 @@ fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
 
 /// Stops what runs, or clears the draft, or leaves when pressed twice.
 fn interrupt(model: &mut Model, now: f64) -> Vec<Effect> {
-    if let Activity::Running { cancelling: false, .. } = model.status.activity {
+    let is_running = matches!(model.status.activity, Activity::Running { cancelling: false, .. });
+    if is_running || model.shell.is_some() && model.leave_armed.is_none() {
         return cancel(model, now).unwrap_or_default();
     }
     if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {

@@ -4,9 +4,11 @@ use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
+use super::super::model::image::pasted_path;
 use super::super::model::overlay::Overlay;
+use super::super::model::vim::Mode;
 use super::{
-    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast, vim,
 };
 
 /// A key was pressed.
@@ -66,6 +68,15 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if key.code == KeyCode::Char('?') && key.is_text() && model.composer.editor.is_empty() {
         return actions::global(model, Action::Help, now);
     }
+    if let Some(effects) = vim::key(model, key, now) {
+        return effects;
+    }
+    if let Some(effects) = shell_mode(model, key) {
+        return effects;
+    }
+    if !is_kill(model, key) {
+        model.composer.kills.interrupt();
+    }
     match model.keymap.in_context(Context::Composer, key) {
         Some(action) => return actions::compose(model, action, now),
         None if key.is_text() => {}
@@ -77,12 +88,46 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
             }
         }
     }
-    if model.composer.editor.key(key) {
+    let writes = model.composer.vim.as_ref().is_none_or(|vim| vim.mode == Mode::Insert);
+    if writes && model.composer.editor.key(key) {
         model.composer.completion = 0;
         model.composer.keep_marks_whole();
     }
     model.leave_armed = None;
     Vec::new()
+}
+
+/// Does `key` go on deleting, or putting back?
+fn is_kill(model: &Model, key: KeyPress) -> bool {
+    let action = model.keymap.in_context(Context::Composer, key);
+    matches!(
+        action,
+        Some(
+            Action::KillToEnd
+                | Action::KillToStart
+                | Action::KillWord
+                | Action::KillNextWord
+                | Action::Yank
+                | Action::YankPop
+        )
+    )
+}
+
+/// `!` into the empty composer begins a command for the shell, Backspace in it ends that.
+fn shell_mode(model: &mut Model, key: KeyPress) -> Option<Vec<Effect>> {
+    let composer = &mut model.composer;
+    if !composer.editor.is_empty() {
+        return None;
+    }
+    if composer.is_shell && key.code == KeyCode::Backspace {
+        composer.is_shell = false;
+        return Some(Vec::new());
+    }
+    if !composer.is_shell && key.code == KeyCode::Char('!') && key.is_text() {
+        composer.is_shell = true;
+        return Some(Vec::new());
+    }
+    None
 }
 
 fn dialog(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
@@ -127,6 +172,10 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         None => match &mut model.approvals.feedback {
             Some(feedback) => feedback.insert(text),
             None => {
+                if let Some(path) = pasted_path(text).filter(|_| !model.composer.is_shell) {
+                    let id = model.next_effect();
+                    return vec![Effect::ReadImage { id, path: Some(path) }];
+                }
                 model.composer.paste(text);
                 model.composer.completion = 0;
             }

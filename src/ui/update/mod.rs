@@ -3,6 +3,7 @@
 
 mod actions;
 mod approval;
+mod compose;
 mod copy;
 mod keys;
 mod mention;
@@ -12,10 +13,12 @@ mod question;
 mod reading;
 mod search;
 mod session;
+mod shell;
 mod slash;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod vim;
 mod wire;
 
 pub use slash::{commands, completions};
@@ -31,7 +34,11 @@ use crate::wire::DoorMessage;
 pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     let may_change_draft = matches!(
         msg,
-        Msg::Key(_) | Msg::Paste(_) | Msg::Edited(_) | Msg::Door(DoorMessage::PromptDone(_))
+        Msg::Key(_)
+            | Msg::Paste(_)
+            | Msg::Edited(_)
+            | Msg::Image { .. }
+            | Msg::Door(DoorMessage::PromptDone(_))
     );
     let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let mut effects = take_in(model, msg, now);
@@ -95,6 +102,12 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             }
             Vec::new()
         }
+        Msg::Image { id, result } => compose::image_read(model, id, result, now),
+        Msg::ShellOutput { id, text } => {
+            shell::printed(model, id, &text);
+            Vec::new()
+        }
+        Msg::ShellEnded { id, result } => shell::ended(model, id, result, now),
         Msg::Tick => tick(model, now),
         Msg::Terminate => vec![Effect::Quit],
     }

@@ -82,6 +82,7 @@ fn reset(model: &mut Model) {
     fresh.shows_details = model.shows_details;
     fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
+    fresh.shell = model.shell.take();
     fresh.first_prompt = model.first_prompt.take();
     fresh.start_warnings = std::mem::take(&mut model.start_warnings);
     fresh.status = Status { toast: model.status.toast.take(), ..Status::default() };
@@ -154,7 +155,7 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
 /// A turn this long is worth a bell when nobody is looking.
 const BELL_AFTER_SECONDS: f64 = 5.0;
 
-fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
+pub(super) fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
     match model.composer.queue.pop_front() {
         Some(text) => slash::send(model, &text, now),
         None => Vec::new(),

@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, picker, session, toast};
+use super::{compose, is_idle, overlay, picker, session, shell, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -19,7 +19,7 @@ struct LocalCommand {
     description: &'static str,
 }
 
-const LOCAL: [LocalCommand; 6] = [
+const LOCAL: [LocalCommand; 7] = [
     LocalCommand { name: "help", aliases: &["h", "?"], description: "Keys and commands" },
     LocalCommand {
         name: "sessions",
@@ -33,6 +33,11 @@ const LOCAL: [LocalCommand; 6] = [
         description: "Empty the context; asks first, and keeps the old one on disk",
     },
     LocalCommand { name: "theme", aliases: &["themes"], description: "Choose how it looks" },
+    LocalCommand {
+        name: "vim",
+        aliases: &[],
+        description: "Vim's keys in the composer, on or off",
+    },
     LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
 ];
 
@@ -42,6 +47,9 @@ pub type Completion = (String, String);
 /// The slash commands that what is typed may become; empty when it is no beginning of one.
 #[must_use]
 pub fn completions(model: &Model) -> Vec<Completion> {
+    if model.composer.is_shell {
+        return Vec::new();
+    }
     let Some(text) = model.composer.editor.only_line() else { return Vec::new() };
     let Some(typed) = text.strip_prefix('/') else { return Vec::new() };
     if typed.contains(|c: char| c.is_whitespace()) || model.composer.completion == DISMISSED {
@@ -123,6 +131,9 @@ pub(super) fn complete(model: &mut Model) {
 
 /// Sends what is in the composer, or queues it while a turn runs.
 pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
+    if model.composer.is_shell {
+        return shell::submit(model, now);
+    }
     if completions(model).len() > 1 || !completions(model).is_empty() && !is_exact(model) {
         complete(model);
     }
@@ -153,7 +164,7 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
     if let Some(effects) = local(model, text, now) {
         return effects;
     }
-    if !is_idle(model) {
+    if !is_idle(model) || model.shell.is_some() {
         if model.status.activity == Activity::Gone {
             toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
         } else {
@@ -161,7 +172,8 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         }
         return Vec::new();
     }
-    start(model, text.to_owned().into(), now)
+    let input = model.composer.input(text);
+    start(model, input, now)
 }
 
 /// Begins a turn.
@@ -182,6 +194,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "sessions" => return Some(overlay::open_sessions(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
         "clear" => overlay::ask_clear(model, now),
+        "vim" => compose::toggle_vim(model, now),
         "theme" => picker::open_themes(model),
         _ => return Some(vec![Effect::Quit]),
     }

@@ -2,6 +2,7 @@
 
 mod approving;
 mod composing;
+mod drafting;
 mod question;
 mod travel;
 
