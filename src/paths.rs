@@ -57,6 +57,12 @@ impl Paths {
         self.share.join("sessions")
     }
 
+    /// The index over all sessions. A cache: it can be deleted at any time.
+    #[must_use]
+    pub fn session_index(&self) -> PathBuf {
+        self.share.join("cache").join("session-index")
+    }
+
     /// What was typed in `work_dir`, one JSON line an entry.
     #[must_use]
     pub fn input_history(&self, work_dir: &Path) -> PathBuf {

@@ -1,8 +1,14 @@
 //! Subcommands: what is done from the shell without opening a session on the screen. One file each.
 
+mod attach;
+pub(super) mod daemon;
+mod export;
+mod import;
 mod info;
 mod manual;
 mod mcp;
+mod replay;
+mod sessions;
 
 use clap::Subcommand;
 
@@ -16,6 +22,19 @@ pub(super) enum Command {
     Info(info::InfoArgs),
     /// List, add, remove, try and log in to MCP servers
     Mcp(mcp::McpArgs),
+    /// List and search sessions, and tidy them up
+    Sessions(sessions::SessionsArgs),
+    /// Write a session to a file
+    Export(export::ExportArgs),
+    /// Make a session of a text file, of another session, or of an exported zip file
+    Import(import::ImportArgs),
+    /// Play a recorded session on the screen; nothing is carried out
+    Replay(replay::ReplayArgs),
+    /// Show the session of a daemon, or an engine started for it: attach -- COMMAND
+    Attach(attach::AttachArgs),
+    /// The sessions that run without a screen (begin one with --daemon)
+    #[command(subcommand)]
+    Daemon(daemon::DaemonCommand),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -23,10 +42,16 @@ pub(super) enum Command {
 }
 
 /// Carries out `command`. `flags` are those given before it.
-pub(super) fn run(command: Command, _flags: &Args) -> anyhow::Result<End> {
+pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
+        Command::Attach(args) => attach::run(args, flags),
+        Command::Daemon(command) => daemon::run(&command),
         Command::Info(args) => info::run(&args),
         Command::Mcp(args) => mcp::run(args),
+        Command::Sessions(args) => sessions::run(&args, flags),
+        Command::Export(args) => export::run(&args, flags),
+        Command::Import(args) => import::run(&args, flags),
+        Command::Replay(args) => replay::run(args, flags),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

@@ -1,5 +1,6 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod background;
 mod error;
 mod hooks;
 mod load;
@@ -13,7 +14,9 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod web;
 
+pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
@@ -27,3 +30,4 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use web::{ServiceConfig, WebConfig};

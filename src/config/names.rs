@@ -21,6 +21,7 @@ pub(super) const TOP: &[&str] = &[
     "background",
     "notifications",
     "services",
+    "tools",
     "mcp",
     "compaction",
     "permission",
@@ -73,8 +74,31 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_preserved_messages",
 ];
 
+/// Keys of `[background]`, upstream's own that this program does not use included.
+pub(super) const BACKGROUND: &[&str] = &[
+    "max_running_tasks",
+    "max_running_subagents",
+    "read_max_bytes",
+    "max_output_bytes",
+    "kill_grace_period_ms",
+    "keep_alive_on_exit",
+    "agent_task_timeout_s",
+    "notification_tail_lines",
+    "notification_tail_chars",
+    "wait_poll_interval_ms",
+    "worker_heartbeat_interval_ms",
+    "worker_stale_after_ms",
+    "print_wait_ceiling_s",
+];
+
 /// Keys of `[compaction]`.
 pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
+/// Keys of a service below `[services]`.
+pub(super) const SERVICE: &[&str] = &["base_url", "api_key", "custom_headers", "oauth"];
+
+/// Keys of `[tools.fetch]`.
+pub(super) const FETCH: &[&str] = &["allow_private"];
 
 /// Keys of a permission rule.
 pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];

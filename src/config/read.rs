@@ -1,9 +1,11 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod background;
 mod hooks;
 mod mcp;
 mod network;
 pub(super) mod permission;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -86,12 +88,14 @@ impl Reader {
                 .collect(),
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
+            background: self.background(&top),
             permission_rules: self.permission(&top),
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
             skip_afk_prompt_injection: self.flag(&top, "skip_afk_prompt_injection", false),
             network: self.network(&top),
+            web: self.web(&top),
             mcp: self.mcp(&top),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{McpConfig, NetworkConfig, Price, without_login};
+use super::{BackgroundConfig, McpConfig, NetworkConfig, Price, WebConfig, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -35,6 +35,8 @@ pub struct Config {
     pub loop_control: LoopControl,
     /// How a context that is too long is made shorter.
     pub compaction: CompactionConfig,
+    /// Limits of background tasks and subagents.
+    pub background: BackgroundConfig,
     /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
     pub permission_rules: Vec<Rule>,
     /// Commands that are run at certain events.
@@ -47,6 +49,8 @@ pub struct Config {
     pub skip_afk_prompt_injection: bool,
     /// How servers are reached.
     pub network: NetworkConfig,
+    /// How tools reach the web.
+    pub web: WebConfig,
     /// MCP servers (`[mcp.client]`).
     pub mcp: McpConfig,
 }
@@ -65,12 +69,14 @@ impl Default for Config {
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
+            background: BackgroundConfig::default(),
             permission_rules: Vec::new(),
             hooks: Vec::new(),
             merge_all_available_skills: true,
             extra_skill_dirs: Vec::new(),
             skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
+            web: WebConfig::default(),
             mcp: McpConfig::default(),
         }
     }

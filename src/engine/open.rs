@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::{Closing, FrontEnd, HostOptions, SessionChoice};
+use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
 use crate::config::{Capability, Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
@@ -18,8 +18,8 @@ use crate::message::{CheckpointRef, Message, Role};
 use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
-use crate::soul::{self, Model, Modes, RuleSource, Setup};
-use crate::tools::Toolset;
+use crate::soul::{self, Model, Modes, RuleSource, Setup, Staff};
+use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
 
@@ -34,17 +34,16 @@ pub(super) struct Opened {
 
 /// Opens the session `choice` names. What can be wrong with the flags is found out before a new
 /// session leaves a trace.
-pub(super) fn open(
-    options: &HostOptions,
-    choice: &SessionChoice,
-    front: FrontEnd,
-) -> anyhow::Result<Opened> {
+pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
     let (model, is_demo) = choose_model(options)?;
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
-    let tools = Toolset::select(&agent.tools, &hidden(&agent, front))
+    let equipment = Equipment::new(&options.config, &model.capabilities);
+    let tools = Toolset::equipped(&agent.tools, &agent.exclude_tools, &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
+    let staff = staff(options, &work_dir, &agent, &skills, &model);
+    let tools = tools.with_subagents(&staff.described());
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));
     warnings.extend(skills.warnings.iter().cloned());
@@ -79,6 +78,7 @@ pub(super) fn open(
         can_revert: true,
         checkpoints: checkpoints(&context),
         slash_commands: soul::slash_commands().into_iter().chain(skills.commands()).collect(),
+        tools: tools.taken_names(),
         warnings,
         work_dir,
     };
@@ -101,6 +101,7 @@ pub(super) fn open(
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
                 skips_afk_reminder: options.config.skip_afk_prompt_injection,
+                staff,
             },
             info,
         },
@@ -160,18 +161,6 @@ fn skill_places(options: &HostOptions, work_dir: &Path) -> Places {
     }
 }
 
-/// Tools the agent does not want and those the front end has no way to show.
-fn hidden(agent: &Agent, front: FrontEnd) -> Vec<String> {
-    let mut hidden = agent.exclude_tools.clone();
-    if !front.supports_question {
-        hidden.push("AskUserQuestion".to_owned());
-    }
-    if !front.supports_plan_mode {
-        hidden.extend(["EnterPlanMode", "ExitPlanMode"].map(str::to_owned));
-    }
-    hidden
-}
-
 fn load_agent(
     options: &HostOptions,
     work_dir: &Path,
@@ -184,6 +173,36 @@ fn load_agent(
     let mut vars = PromptVars::gather(work_dir, &[]);
     vars.skills = skills.prompt_text();
     Ok(agent::load(choice, &options.paths, &vars)?)
+}
+
+/// Who the agent may hand work to, and how they are loaded when they are needed.
+fn staff(
+    options: &HostOptions,
+    work_dir: &Path,
+    agent: &Agent,
+    skills: &Skills,
+    current: &Model,
+) -> Staff {
+    let (paths, work_dir, skills) =
+        (options.paths.clone(), work_dir.to_owned(), skills.prompt_text());
+    let (options, current) = (options.clone(), current.clone());
+    Staff {
+        types: agent.subagents.clone(),
+        limits: options.config.background.clone(),
+        load: Arc::new(move |source| {
+            let mut vars = PromptVars::gather(&work_dir, &[]);
+            vars.skills.clone_from(&skills);
+            agent::load_from(source, &paths, &vars).map_err(|error| error.to_string())
+        }),
+        model: Arc::new(move |key| {
+            if current.name == key {
+                return Ok(current.clone());
+            }
+            let wanted = HostOptions { model: Some(key.to_owned()), ..options.clone() };
+            let (model, is_demo) = choose_model(&wanted).map_err(|error| format!("{error:#}"))?;
+            if is_demo { Err(format!("There is no model `{key}`.")) } else { Ok(model) }
+        }),
+    }
 }
 
 fn missing_tools(agent: &Agent, tools: &Toolset) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Sessions opened, used, left and opened again, through the door only.
 
+mod first_request;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,12 @@
-//! The HTTP client of the providers: the only file that names `reqwest`.
+//! The HTTP client of the providers and of the tools that reach the web: with the files in its
+//! folder the only one that names `reqwest`.
 //!
 //! It posts JSON and hands out the answer's bytes; what it knows of models is how to say what went
 //! wrong. It never retries and never follows a redirect: a POST that is redirected arrives as a GET,
 //! and a key must not travel to a host nobody configured.
 
 mod client;
+pub(crate) mod fetch;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;

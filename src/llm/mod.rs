@@ -8,9 +8,9 @@ mod demo;
 #[cfg(test)]
 mod fixture;
 mod gemini;
-mod http;
+pub(crate) mod http;
 #[cfg(test)]
-mod loopback;
+pub(crate) mod loopback;
 mod masks;
 mod openai;
 mod provider;

@@ -10,9 +10,11 @@ use super::dmail::DenwaRenji;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
-use crate::message::TodoItem;
+use super::subagent::Launcher;
+use crate::message::{TodoItem, ToolReturn};
 use crate::tools::{
-    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Notifier, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, BackgroundTasks, DMail, Delegation, FilesSeen, LiveOutput,
+    Notifier, ToolContext, ToolServices,
 };
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
@@ -25,25 +27,55 @@ pub(crate) struct Services {
     questions: Arc<Questions>,
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
+    seen: FilesSeen,
     notifier: Notifier,
+    beside: Beside,
+}
+
+/// Work beside the turns.
+#[derive(Debug)]
+pub(super) struct Beside {
+    pub(super) tasks: BackgroundTasks,
+    pub(super) launcher: Launcher,
 }
 
 impl Services {
     /// The services of one session.
-    pub(crate) fn new(
+    pub(super) fn new(
         hub: Hub,
         state: SharedState,
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
         notifier: Notifier,
+        beside: Beside,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default(), notifier }
+        Self {
+            hub,
+            state,
+            approvals,
+            questions,
+            plan,
+            denwa: Mutex::default(),
+            notifier,
+            beside,
+            seen: FilesSeen::default(),
+        }
     }
 
     /// What background work has to say to the model.
     pub(crate) fn notes(&self) -> &Notifier {
         &self.notifier
+    }
+
+    /// The session's background tasks.
+    pub(super) fn tasks(&self) -> &BackgroundTasks {
+        &self.beside.tasks
+    }
+
+    /// Who has subagents work.
+    pub(super) fn launcher(&self) -> &Launcher {
+        &self.beside.launcher
     }
 
     /// The D-Mail machine.
@@ -53,6 +85,10 @@ impl Services {
 }
 
 impl ToolServices for Services {
+    fn files_seen(&self) -> Option<&FilesSeen> {
+        Some(&self.seen)
+    }
+
     fn approve<'a>(
         &'a self,
         context: &'a ToolContext,
@@ -105,6 +141,18 @@ impl ToolServices for Services {
 
     fn notifier(&self) -> Option<Notifier> {
         Some(self.notifier.clone())
+    }
+
+    fn background(&self) -> Option<BackgroundTasks> {
+        Some(self.beside.tasks.clone())
+    }
+
+    fn delegate<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        work: Delegation,
+    ) -> BoxFuture<'a, ToolReturn> {
+        Box::pin(self.beside.launcher.delegate(context, work))
     }
 
     fn stop_after_step(&self) {

@@ -1,7 +1,9 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
 use super::model::composer::Draft;
+use super::model::sessions::SessionTask;
 use crate::message::SessionId;
+use crate::session::Session;
 use crate::wire::Command;
 
 /// Names a request whose result comes back as a message. A result that nobody waits for any more is
@@ -18,6 +20,10 @@ pub enum OpenTarget {
     Latest,
     /// This one.
     Id(SessionId),
+    /// This one, in the folder it belongs to.
+    Session(Session),
+    /// None: this one is only played.
+    Recording(SessionId),
 }
 
 /// Something to be done in the world.
@@ -33,10 +39,12 @@ pub enum Effect {
         /// Which.
         target: OpenTarget,
     },
-    /// List the sessions of this folder.
-    ListSessions {
-        /// For `Msg::Sessions`.
+    /// Do something with sessions.
+    Sessions {
+        /// For `Msg::Session`.
         id: EffectId,
+        /// What.
+        task: Box<SessionTask>,
     },
     /// List the files of the work folder, for mentions.
     ListFiles {

@@ -3,22 +3,29 @@
 mod image;
 mod shell;
 
+mod past;
+mod sessions;
+mod source;
+
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::{ColorDepth, Theme};
-use crate::engine::{Host, SessionChoice};
+use super::update::recall::Recall;
+use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
-use crate::wire::{Command, Door, DoorMessage, record};
+use crate::wire::{Command, Door, DoorMessage};
+
+pub use source::DoorSource;
 
 /// What comes back from the world.
 #[derive(Debug)]
@@ -38,19 +45,22 @@ pub(super) enum Done {
 
 /// Runs effects; what it starts ends with it.
 pub(super) struct Executor {
-    host: Host,
+    host: Arc<dyn DoorSource>,
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
     shell: Option<(EffectId, tokio::sync::oneshot::Sender<()>)>,
+    archive: sessions::Archive,
     /// The open session's door.
     pub(super) door: Option<Door>,
 }
 
 impl Executor {
     /// One that reports to `done`.
-    pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
-        Self { host, done, tasks: JoinSet::new(), history: None, shell: None, door: None }
+    pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
+        let store = SessionStore::new(host.paths().clone());
+        let archive = sessions::Archive::new(store, done.clone());
+        Self { host, done, tasks: JoinSet::new(), history: None, shell: None, archive, door: None }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -64,7 +74,7 @@ impl Executor {
                 }
             }
             Effect::Open { id, target } => self.open(id, target),
-            Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::Sessions { id, task } => self.session_task(id, *task),
             Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
@@ -132,67 +142,30 @@ impl Executor {
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
+        if let OpenTarget::Recording(session) = target {
+            return self.open_recording(id, &session);
+        }
+        if let OpenTarget::Session(session) = &target
+            && session.work_dir != self.host.work_dir()
+        {
+            // Prompts, drafts and files are the other folder's from now on.
+            if let Some(host) = self.host.in_folder(&session.work_dir) {
+                self.host = host;
+                self.load_history();
+            }
+        }
         let old = self.door.take();
-        let host = self.host.clone();
+        let host = Arc::clone(&self.host);
         let done = self.done.clone();
         self.tasks.spawn(async move {
-            if let Some(door) = old {
-                close(door).await;
-            }
-            let choice = match target {
-                OpenTarget::New => SessionChoice::New,
-                OpenTarget::Latest => SessionChoice::Continue,
-                OpenTarget::Id(id) => SessionChoice::Id(id),
-            };
-            let result = match host.open(&choice, true).await {
-                Ok(door) => {
-                    let dir = door.info.session_dir.clone();
-                    let story = tokio::task::spawn_blocking(move || record::read_story(&dir)).await;
-                    match story {
-                        Ok(Ok(story)) => Ok((door, story)),
-                        Ok(Err(error)) => Err(format!("The session's history: {error}")),
-                        Err(error) => Err(format!("The session's history: {error}")),
-                    }
-                }
-                Err(error) => Err(format!("{error:#}")),
-            };
+            let result = open(host, id, target, old, &done).await;
             let _ = match result {
-                Ok((door, story)) => {
-                    let opened = Opened {
-                        info: door.info.clone(),
-                        story: story.events,
-                        bad_lines: story.bad_lines,
-                    };
+                Ok((door, past)) => {
+                    let opened = Opened { info: door.info.clone(), past };
                     done.send(Done::Door(Box::new(door), id, Box::new(opened)))
                 }
                 Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
             };
-        });
-    }
-
-    fn list_sessions(&mut self, id: EffectId) {
-        let store = SessionStore::new(self.host.paths().clone());
-        let work_dir = self.host.work_dir().to_path_buf();
-        let done = self.done.clone();
-        self.tasks.spawn_blocking(move || {
-            let result = store
-                .list(&work_dir)
-                .map(|sessions| {
-                    sessions
-                        .into_iter()
-                        .map(|session| SessionRow {
-                            id: session.id,
-                            title: session.title,
-                            updated: session
-                                .updated_at
-                                .duration_since(UNIX_EPOCH)
-                                .map_or(0.0, |since| since.as_secs_f64()),
-                            bytes: session.bytes,
-                        })
-                        .collect()
-                })
-                .map_err(|error| error.to_string());
-            let _ = done.send(Done::Msg(Msg::Sessions { id, result }));
         });
     }
 
@@ -275,11 +248,59 @@ impl Executor {
 
     /// Ends the session properly: what runs is stopped, what is known is written.
     pub(super) async fn shut_down(mut self) {
+        self.archive.stop();
         if let Some(door) = self.door.take() {
             close(door).await;
         }
         self.tasks.shutdown().await;
     }
+}
+
+/// Shows the session's end, then opens it and reads the rest of its past meanwhile.
+async fn open(
+    host: Arc<dyn DoorSource>,
+    id: EffectId,
+    target: OpenTarget,
+    old: Option<Door>,
+    done: &UnboundedSender<Done>,
+) -> Result<(Door, Recall), String> {
+    let read = |error: &dyn std::fmt::Display| format!("The session's history: {error}");
+    let choice = match &target {
+        OpenTarget::New => SessionChoice::New,
+        OpenTarget::Latest => SessionChoice::Continue,
+        OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id.clone()),
+        OpenTarget::Session(session) => SessionChoice::Id(session.id.clone()),
+    };
+    let looker = Arc::clone(&host);
+    let tail = move || past::tail(looker.as_ref(), &target, unix_now());
+    let tail = spawn_blocking(tail).await.unwrap_or_default();
+    let reading = tail.map(|(dir, transcript)| {
+        let shown = transcript.cells().len();
+        let _ = done.send(Done::Msg(Msg::Preview { id, transcript: Box::new(transcript) }));
+        let place = dir.clone();
+        (dir, spawn_blocking(move || past::whole(&place, shown)))
+    });
+    if let Some(door) = old {
+        close(door).await;
+    }
+    let (door, told) = host.open(&choice).await?;
+    if let Some(story) = told {
+        let mut past: Recall = story.events.into_iter().collect();
+        past.bad_lines = story.bad_lines;
+        return Ok((door, past));
+    }
+    let place = door.info.session_dir.clone();
+    let past = match reading {
+        Some((dir, reading)) if dir == place => reading.await,
+        // Another one was opened than was expected.
+        _ => spawn_blocking(move || past::whole(&place, 0)).await,
+    };
+    let past = past.map_err(|error| read(&error))?.map_err(|error| read(&error))?;
+    Ok((door, past))
+}
+
+fn unix_now() -> f64 {
+    std::time::SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64())
 }
 
 /// Files offered for mentions, at most: beyond that nobody finds anything by name.

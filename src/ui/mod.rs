@@ -22,11 +22,13 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
+pub use exec::DoorSource;
+
 use effect::OpenTarget;
 use model::{Model, Themes};
 use theme::{ColorDepth, Theme};
 
-use crate::engine::{Host, SessionChoice};
+use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
 /// How the screen begins.
@@ -40,6 +42,8 @@ pub struct UiOptions {
     pub theme: Option<String>,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
+    /// Play this session instead of opening one, and end with it.
+    pub replay: Option<SessionId>,
 }
 
 /// How the screen ended.
@@ -54,7 +58,7 @@ pub struct UiExit {
 /// # Errors
 /// When the theme is wrong or the terminal cannot be used.
 pub fn run(
-    host: Host,
+    host: std::sync::Arc<dyn DoorSource>,
     options: UiOptions,
     runtime: &tokio::runtime::Runtime,
 ) -> anyhow::Result<UiExit> {
@@ -67,11 +71,14 @@ pub fn run(
         SessionChoice::Continue => OpenTarget::Latest,
         SessionChoice::Id(id) => OpenTarget::Id(id),
     };
+    let plays_only = options.replay.is_some();
+    let target = options.replay.map_or(target, OpenTarget::Recording);
     let mut model = Model::new(80, 24);
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;
+    model.plays_only = plays_only;
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })

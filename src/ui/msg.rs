@@ -6,9 +6,10 @@ use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::image::Image;
-use super::model::sessions::SessionRow;
+use super::model::sessions::SessionDone;
+use super::model::transcript::Transcript;
+use super::update::recall::Recall;
 use crate::message::ToolReturn;
-use crate::wire::record::Recorded;
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
@@ -33,6 +34,13 @@ pub enum Msg {
     Door(DoorMessage),
     /// The engine is gone.
     DoorClosed,
+    /// The end of the session that is being opened, to look at until it is open.
+    Preview {
+        /// Which request.
+        id: EffectId,
+        /// Its last cells.
+        transcript: Box<Transcript>,
+    },
     /// A session was opened, or could not be.
     Opened {
         /// Which request.
@@ -40,12 +48,12 @@ pub enum Msg {
         /// The session and its story so far, or why not, for a person.
         result: Result<Opened, String>,
     },
-    /// The sessions of this folder, or why they cannot be listed.
-    Sessions {
+    /// Something was done with sessions, or could not be.
+    Session {
         /// Which request.
         id: EffectId,
-        /// The list, newest first.
-        result: Result<Vec<SessionRow>, String>,
+        /// What came of it.
+        done: Box<SessionDone>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {
@@ -95,7 +103,5 @@ pub struct Opened {
     /// Facts about it.
     pub info: Arc<SessionInfo>,
     /// What happened in it before.
-    pub story: Vec<Recorded>,
-    /// Records of it that could not be read.
-    pub bad_lines: usize,
+    pub past: Recall,
 }

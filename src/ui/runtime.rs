@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
-use super::exec::{Done, Executor};
+use super::exec::{Done, DoorSource, Executor};
 use super::external;
 use super::model::Model;
 use super::msg::Msg;
@@ -19,7 +19,6 @@ use super::theme::Theme;
 use super::update::update;
 use super::view::title::title;
 use super::view::{Caches, view};
-use crate::engine::Host;
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 
@@ -60,6 +59,8 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// The terminal may have lost what was drawn.
+    is_stale: bool,
     is_over: bool,
 }
 
@@ -87,7 +88,7 @@ pub(super) async fn run(
     mut model: Model,
     target: OpenTarget,
     theme: Theme,
-    host: Host,
+    host: std::sync::Arc<dyn DoorSource>,
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();
@@ -115,6 +116,7 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        is_stale: false,
         is_over: false,
     };
     // The person sees the screen before anything is read or opened.
@@ -144,6 +146,9 @@ impl App {
                 event = input.next() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = terminal::msg_of(event) {
+                            // A window made smaller and larger again between two frames has the size
+                            // it had, but not what was in it.
+                            self.is_stale |= matches!(msg, Msg::Resize { .. });
                             self.clock.want_now();
                             self.take_in(msg)?;
                         }
@@ -186,10 +191,15 @@ impl App {
     fn finish(&mut self, done: Done) -> anyhow::Result<()> {
         self.clock.want();
         match done {
-            Done::Msg(msg) => self.take_in(msg),
+            Done::Msg(msg) => {
+                if matches!(&msg, Msg::Preview { id, .. } if self.model.opening == Some(*id)) {
+                    self.caches.forget_cells();
+                }
+                self.take_in(msg)
+            }
             Done::Door(door, id, opened) => {
                 if self.model.opening == Some(id) {
-                    self.caches = Caches::default();
+                    self.caches.forget_cells();
                     self.executor.door = Some(*door);
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })
@@ -227,8 +237,11 @@ impl App {
 
     fn draw(&mut self) -> anyhow::Result<()> {
         let now = self.time.now();
-        let Self { model, theme, caches, screen, shown_title, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
         terminal::begin_frame(screen)?;
+        if std::mem::take(is_stale) {
+            terminal::forget(screen)?;
+        }
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;

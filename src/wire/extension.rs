@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::task::{TaskChanged, TaskOutputChunk};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
@@ -29,6 +30,10 @@ pub enum Extension {
     MessagesPinned(MessagesPinned),
     /// More of the answer to a side question.
     SideAnswer(SideAnswer),
+    /// A background task began, or ended.
+    TaskChanged(TaskChanged),
+    /// A background task printed something.
+    TaskOutput(TaskOutputChunk),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
 }
@@ -37,7 +42,7 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_) | Self::SideAnswer(_))
+        !matches!(self, Self::ToolOutput(_) | Self::SideAnswer(_) | Self::TaskOutput(_))
     }
 }
 

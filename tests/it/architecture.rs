@@ -12,11 +12,12 @@ use scan::Named;
 /// From the bottom up: a module may use every module of the rows before its own.
 const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
-    &["log", "wire", "config"],
+    &["log", "rpc", "wire", "config"],
     &["llm", "context"],
     &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],
+    &["server", "remote"],
     &["ui"],
     &["cli"],
 ];
@@ -49,6 +50,9 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["two_face"], &["src/ui/"]),
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
+    (&["dom_smoothie"], &["src/tools/fetch_url/"]),
+    (&["encoding_rs"], &["src/tools/"]),
+    (&["imagesize"], &["src/tools/read_media_file.rs"]),
     (&["rmcp"], &["src/mcp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),

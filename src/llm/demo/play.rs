@@ -5,7 +5,7 @@ use super::report::{rejected, report};
 use super::scene::{Outcome, Scene};
 use super::wish::{self, Wish};
 use super::words::{Tongue, code, short};
-use super::{Move, plan, travel};
+use super::{Move, beside, plan, travel};
 
 const TOUR: &str = include_str!("tour.md");
 const LONG: &str = include_str!("long.md");
@@ -17,6 +17,9 @@ pub(super) fn moves(scene: &Scene<'_>) -> Vec<Move> {
     }
     if let Some(answer) = after_rejection(scene) {
         return answer;
+    }
+    if let Some(moves) = beside::next(scene) {
+        return moves;
     }
     let mut moves = match wish::read(&scene.ask) {
         Wish::Tour => tour(scene),

@@ -54,6 +54,11 @@ pub(super) fn event_line(event: &Event) -> String {
         Event::ApprovalResponse(response) => {
             format!("Answer {:?} {:?}", response.response, response.feedback)
         }
+        Event::SubagentEvent(nested) => format!(
+            "{}: {}",
+            nested.subagent_type.as_deref().unwrap_or_default(),
+            event_line(&nested.event)
+        ),
         Event::Extension(extension) => extension_line(extension),
         other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
     }
@@ -115,6 +120,10 @@ fn extension_line(extension: &Extension) -> String {
         Extension::SideAnswer(answer) if answer.done => "Aside done".to_owned(),
         Extension::SideAnswer(answer) if answer.restarted => "Aside again".to_owned(),
         Extension::SideAnswer(answer) => format!("Aside {}", answer.text_delta),
+        Extension::TaskChanged(task) => {
+            format!("Task {} {} {}", task.kind.name(), task.title, task.state.name())
+        }
+        Extension::TaskOutput(chunk) => format!("TaskOutput {}", chunk.text),
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
 }

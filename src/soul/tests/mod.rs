@@ -25,6 +25,7 @@ mod script;
 mod slash;
 mod spec;
 mod strategies;
+mod subagents;
 mod travel;
 mod turns;
 
@@ -42,7 +43,7 @@ use fakes::tools;
 use lines::{event_line, line};
 use script::{Piece, Script, call, finish, status, text, think, usage};
 
-use super::{Model, Modes, RuleSource, Setup, Soul};
+use super::{Model, Modes, RuleSource, Setup, Soul, Staff};
 use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
@@ -86,6 +87,7 @@ struct Stage {
     hooks: Vec<HookConfig>,
     skills: Skills,
     skips_afk_reminder: bool,
+    staff: Staff,
 }
 
 impl Default for Stage {
@@ -103,6 +105,7 @@ impl Default for Stage {
             hooks: Vec::new(),
             skills: Skills::default(),
             skips_afk_reminder: false,
+            staff: Staff::default(),
         }
     }
 }
@@ -163,6 +166,7 @@ impl Stage {
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
                 skips_afk_reminder: self.skips_afk_reminder,
+                staff: self.staff,
             },
             info,
         });

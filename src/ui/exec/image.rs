@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::clipboard::base64;
 use super::super::model::image::Image;
+use crate::message::base64;
 
 /// Bytes of a picture, at most: providers refuse larger ones.
 const MOST: u64 = 20_000_000;

@@ -21,6 +21,10 @@ pub enum Context {
     Search,
     /// The list of sessions.
     Sessions,
+    /// The background tasks.
+    Tasks,
+    /// A recording is played.
+    Replay,
     /// The help page.
     Help,
     /// A question with an answer to confirm.
@@ -31,7 +35,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -40,6 +44,8 @@ impl Context {
         Self::Question,
         Self::Timeline,
         Self::Sessions,
+        Self::Tasks,
+        Self::Replay,
         Self::Picker,
         Self::Dialog,
         Self::Help,
@@ -59,6 +65,8 @@ impl Context {
             Self::Pager => "Pager",
             Self::Search => "Search",
             Self::Sessions => "Sessions",
+            Self::Tasks => "Background tasks",
+            Self::Replay => "Replay",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
             Self::Picker => "Search lists",

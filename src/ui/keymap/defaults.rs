@@ -16,6 +16,8 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Question, QUESTION),
     (Context::Timeline, TIMELINE),
     (Context::Sessions, SESSIONS),
+    (Context::Tasks, TASKS),
+    (Context::Replay, REPLAY),
     (Context::Picker, PICKER),
     (Context::Dialog, DIALOG),
     (Context::Help, HELP),
@@ -104,7 +106,17 @@ const APPROVAL: &[Row] = &[
     ("p", Action::ApproveByRule, "Approve commands that begin like it", ""),
     ("right l", Action::WidenRule, "A wider rule: fewer words", ""),
     ("left h", Action::NarrowRule, "A narrower rule: more words", ""),
+    ("s", Action::RuleScope, "Where the rule holds: session, project, everywhere", ""),
+    ("A", Action::ApproveAll, "Approve all that wait of this kind", ""),
+    ("N", Action::RejectAll, "Reject all that wait of this kind", ""),
     ("e", Action::EditCommand, "Change the command, then run it", "edit"),
+    (
+        "E ctrl-o",
+        Action::EditContent,
+        "Change a file's content in the external editor, then write it",
+        "",
+    ),
+    ("v", Action::Open, "All of it on the whole screen, and back", ""),
     ("n 3", Action::Reject, "Reject", "reject"),
     ("f 4", Action::RejectWithFeedback, "Reject and say what to do instead", "reject, say why"),
     ("up k", Action::SelectPrevious, "Option above", ""),
@@ -139,7 +151,34 @@ const TIMELINE: &[Row] = &[
 const SESSIONS: &[Row] = &[
     ("up ctrl-p", Action::SelectPrevious, "Session above", "move"),
     ("down ctrl-n", Action::SelectNext, "Session below", ""),
-    ("enter", Action::Choose, "Open this session", "open"),
+    ("enter", Action::Choose, "Open this session, in its folder", "open"),
+    ("tab", Action::ToggleScope, "All folders, or this one only", "folders"),
+    ("ctrl-r", Action::Rename, "Give it a title", "rename"),
+    ("ctrl-f", Action::Fork, "Go on in a copy of it", "fork"),
+    ("ctrl-e", Action::Export, "Write it to a file: Markdown, HTML or zip", "export"),
+    ("ctrl-x delete", Action::Delete, "Delete it (to the trash)", "delete"),
+    ("ctrl-u", Action::UndoDelete, "Bring back what was deleted last", "undo"),
+    ("ctrl-a", Action::Archive, "Hide it from the list, or show it again", "archive"),
+    ("alt-a", Action::ToggleArchived, "The archived sessions, or the others", "archived"),
+    ("ctrl-y", Action::Replay, "Play it from its record", "replay"),
+];
+
+const REPLAY: &[Row] = &[
+    ("space", Action::Pause, "Stand still, or go on; at the end, play again", "pause"),
+    ("right l", Action::StepForward, "Stand still and go to the next event", "step"),
+    ("n ]", Action::NextTurn, "To the next turn", "next turn"),
+    ("p [", Action::PreviousTurn, "To the beginning of this turn, or the one before", "previous"),
+    ("+ = up", Action::Faster, "Faster, up to 16 times", "faster"),
+    ("minus down", Action::Slower, "Slower, down to half", "slower"),
+    ("tab", Action::FocusTranscript, "To the transcript, to read", "read"),
+    ("q", Action::Back, "Back to the session that was open", ""),
+];
+
+const TASKS: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Task above", "move"),
+    ("down j", Action::SelectNext, "Task below", ""),
+    ("x delete", Action::StopTask, "Stop this task", "stop it"),
+    ("q", Action::Back, "Close", ""),
 ];
 
 const PICKER: &[Row] = &[
@@ -160,8 +199,9 @@ const GLOBAL: &[Row] = &[
     ("f1", Action::Help, "Keys and commands (also ? in an empty composer)", "help"),
     ("f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
-    ("ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
+    ("ctrl-g f3", Action::Sessions, "Sessions of all folders", "sessions"),
     ("ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    ("f7", Action::Tasks, "Background tasks (/tasks)", ""),
     ("f5", Action::NewSession, "New session", ""),
     ("shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),
     ("f6", Action::Compact, "Summarise the context (/compact)", ""),

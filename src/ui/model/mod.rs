@@ -9,12 +9,15 @@ pub mod image;
 pub mod kills;
 pub mod mention;
 pub mod overlay;
+pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod replay;
 pub mod search;
 pub mod sessions;
 pub mod status;
+pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 pub mod vim;
@@ -27,10 +30,13 @@ use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
 use question::Questions;
+use replay::Replay;
 use search::Search;
 use status::Status;
 use timeline::Timeline;
 use transcript::{FrameInfo, Position, Seen, Transcript};
+
+use crate::session::Session;
 
 /// What has the keys when no overlay has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +87,19 @@ pub struct Themes {
     pub shown: String,
 }
 
+/// What the external editor was opened for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum EditTarget {
+    /// The draft.
+    #[default]
+    Draft,
+    /// The content of what is asked for.
+    Approval {
+        /// The request's id.
+        request: String,
+    },
+}
+
 /// A command of the person's that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellRun {
@@ -117,6 +136,8 @@ pub struct Model {
     pub keymap: Keymap,
     /// Is all of long tool output shown?
     pub shows_details: bool,
+    /// Work in the background.
+    pub tasks: tasks::Tasks,
     /// What is looked for.
     pub search: Search,
     /// Themes.
@@ -131,6 +152,8 @@ pub struct Model {
     pub start_warnings: Vec<String>,
     /// The request that opens a session, while it runs.
     pub opening: Option<EffectId>,
+    /// What the external editor was opened for.
+    pub editing: EditTarget,
     /// A command of the person's that runs.
     pub shell: Option<ShellRun>,
     /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
@@ -139,6 +162,12 @@ pub struct Model {
     pub step_start: usize,
     /// Index of the first cell of the current turn.
     pub turn_start: usize,
+    /// The recording that is played, instead of a session that is open.
+    pub replay: Option<Replay>,
+    /// The session to go back to from it.
+    pub came_from: Option<Session>,
+    /// Was the program started to play a recording only?
+    pub plays_only: bool,
     next_effect: u64,
 }
 
@@ -159,6 +188,7 @@ impl Model {
             focus: Focus::default(),
             keymap: Keymap::default(),
             shows_details: false,
+            tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
             shows_thinking: true,
@@ -166,10 +196,14 @@ impl Model {
             awaits_turn: false,
             start_warnings: Vec::new(),
             opening: None,
+            editing: EditTarget::default(),
             shell: None,
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
+            replay: None,
+            came_from: None,
+            plays_only: false,
             next_effect: 0,
         }
     }
@@ -195,6 +229,7 @@ impl Model {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
+            Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
@@ -204,8 +239,15 @@ impl Model {
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Transcript => Context::Transcript,
+            None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
         }
+    }
+
+    /// The time the screen shows at `now`: a recording has its own.
+    #[must_use]
+    pub fn clock(&self, now: f64) -> f64 {
+        self.replay.as_ref().map_or(now, Replay::recorded_time)
     }
 
     /// Is all of this cell shown?
@@ -233,6 +275,9 @@ impl Model {
                 transcript.selected = Some(selected.clamp(visible.first, visible.last));
             }
         }
+        if let Some(top) = frame.asked_top {
+            self.approvals.top = top;
+        }
         if let (Some(top), Some(Overlay::Pager(pager))) =
             (frame.pager_top, self.overlays.last_mut())
         {
@@ -246,19 +291,24 @@ impl Model {
     pub fn next_change(&self, now: f64) -> Option<f64> {
         let spinner = (self.status.activity.is_running()
             || self.shell.is_some()
+            || self.tasks.running() > 0
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, question, leave, self.composer.save_due()]
+        let replay = self.replay.as_ref().and_then(Replay::due);
+        let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
+        [replay, spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)
     }
 }
 
+/// Seconds between two pictures of a replay's bar.
+const REPLAY_SECONDS: f64 = 0.25;
 /// Seconds a picture of the spinner stands.
 pub const SPINNER_SECONDS: f64 = 0.12;
 /// Seconds within which a second interrupt leaves.

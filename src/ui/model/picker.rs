@@ -4,6 +4,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::editor::Editor;
+use crate::message::CheckpointRef;
 use crate::ui::keymap::Action;
 
 /// What a line stands for.
@@ -19,6 +20,8 @@ pub enum Choice {
     Stash(usize),
     /// Look like this theme; looked at while it is marked.
     Theme(String),
+    /// Go on before this checkpoint, in a new session.
+    Undo(CheckpointRef),
 }
 
 /// One line of the list.

@@ -9,7 +9,8 @@ use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    compose, is_idle, mention, overlay, picker, reading, session, shell, slash, timeline, toast,
+    compose, is_idle, mention, overlay, picker, reading, session, sessions, shell, slash, tasks,
+    timeline, toast,
 };
 use crate::wire::Command;
 
@@ -43,7 +44,11 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             picker::open_palette(model);
             Vec::new()
         }
-        Action::Sessions => overlay::open_sessions(model),
+        Action::Tasks => {
+            tasks::open(model);
+            Vec::new()
+        }
+        Action::Sessions => sessions::open(model),
         Action::NewSession => session::open(model, OpenTarget::New, now),
         Action::TogglePlan => {
             let on = !model.status.plan_mode;

@@ -3,18 +3,24 @@
 
 mod actions;
 mod approval;
+mod approval_edit;
 mod compose;
 mod copy;
 mod keys;
 mod mention;
 mod overlay;
+mod papers;
 mod picker;
 mod question;
 mod reading;
+pub mod recall;
+mod replay;
 mod search;
 mod session;
+mod sessions;
 mod shell;
 mod slash;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -26,7 +32,7 @@ pub use slash::{commands, completions};
 use super::effect::Effect;
 use super::model::editor::Editor;
 use super::model::status::{Activity, Toast};
-use super::model::{LEAVE_SECONDS, Model};
+use super::model::{EditTarget, LEAVE_SECONDS, Model};
 use super::msg::Msg;
 use crate::wire::DoorMessage;
 
@@ -45,6 +51,7 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     if is_key {
         effects.extend(picker::preview(model));
     }
+    effects.extend(sessions::follow(model));
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -72,8 +79,9 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => door(model, message, now),
         Msg::DoorClosed => session::gone(model, now),
+        Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
-        Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Session { id, done } => sessions::done(model, id, *done, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()
@@ -93,12 +101,20 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Edited(result) => {
-            match result {
-                Ok(text) => {
+            let target = std::mem::take(&mut model.editing);
+            match (result, target) {
+                (Ok(text), EditTarget::Approval { request }) => {
+                    return approval_edit::edited(model, &request, &text, now);
+                }
+                (Err(reason), EditTarget::Approval { .. }) => {
+                    let what = reason.split(';').next().unwrap_or_default().to_owned();
+                    toast(model, format!("{what}; the question stands"), now);
+                }
+                (Ok(text), EditTarget::Draft) => {
                     model.composer.take();
                     model.composer.editor = Editor::with_text(text.trim_end_matches('\n'));
                 }
-                Err(reason) => toast(model, reason, now),
+                (Err(reason), EditTarget::Draft) => toast(model, reason, now),
             }
             Vec::new()
         }
@@ -137,6 +153,7 @@ fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
 }
 
 fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
+    replay::advance(model, now);
     if model.status.toast.as_ref().is_some_and(|toast| now >= toast.until) {
         model.status.toast = None;
     }

@@ -6,7 +6,7 @@ use super::super::keymap::Action;
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
-use super::{actions, slash, toast};
+use super::{actions, papers, slash, toast};
 
 /// Shows all actions and commands.
 pub(super) fn open_palette(model: &mut Model) {
@@ -133,6 +133,7 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
         ) => actions::compose(model, action, now),
         Choice::Action(action) => actions::global(model, action, now),
         Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
+        Choice::Undo(at) => papers::undo_at(model, at),
         Choice::Theme(name) => {
             let text = format!("Theme {name}; theme = \"{name}\" in config.toml keeps it");
             toast(model, text, now);

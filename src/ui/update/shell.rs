@@ -57,7 +57,7 @@ pub(super) fn ended(
         Ok(result) => model.transcript.edit_tool(&run.call, |tool| {
             tool.state = if result.is_error { ToolState::Failed } else { ToolState::Done };
             tool.seconds = tool.started.map(|started| (now - started).max(0.0));
-            tool.result = Some(result);
+            tool.result = Some(result.into());
         }),
         Err(reason) => {
             model.transcript.edit_tool(&run.call, |tool| tool.state = ToolState::Failed);

@@ -5,11 +5,11 @@ use super::super::model::Model;
 use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
 use super::super::model::status::Activity;
 use super::super::model::timeline::Jump;
+use super::tasks;
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
-    Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, SubagentEvent,
-    ToolOutputChunk,
+    Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, ToolOutputChunk,
 };
 
 /// Takes one event in; `at` is when it happened, in seconds since 1970.
@@ -51,9 +51,9 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
         }
         Event::BtwEnd(answer) => {
             let text = answer.response.or(answer.error).unwrap_or_default();
-            model.transcript.push(CellKind::Assistant { text }, true, at);
+            model.transcript.push(CellKind::Assistant { text: text.into() }, true, at);
         }
-        Event::SubagentEvent(event) => nested(model, &event, at),
+        Event::SubagentEvent(event) => tasks::nested(model, &event, at),
         Event::ContentPart(part) => content(model, part, at),
         Event::ToolCall(call) => tool_call(model, call, at),
         Event::ToolCallPart(part) => {
@@ -220,7 +220,7 @@ fn content(model: &mut Model, part: ContentPart, at: f64) {
                 }
                 close_text(model, index, at);
             }
-            model.transcript.push(CellKind::Assistant { text }, false, at);
+            model.transcript.push(CellKind::Assistant { text: text.into() }, false, at);
         }
         ContentPart::Think { think, .. } => {
             if let Some(index) = open {
@@ -235,7 +235,7 @@ fn content(model: &mut Model, part: ContentPart, at: f64) {
                 close_text(model, index, at);
             }
             if !think.is_empty() {
-                let kind = CellKind::Thinking { text: think, seconds: None };
+                let kind = CellKind::Thinking { text: think.into(), seconds: None };
                 model.transcript.push(kind, false, at);
             }
         }
@@ -276,7 +276,7 @@ fn tool_result(model: &mut Model, call_id: &str, result: ToolReturn, at: f64) {
     model.transcript.edit_tool(call_id, |tool| {
         tool.state = state;
         tool.seconds = tool.started.map(|started| (at - started).max(0.0));
-        tool.result = Some(result);
+        tool.result = Some(result.into());
     });
 }
 
@@ -291,26 +291,6 @@ fn state_of(result: &ToolReturn) -> ToolState {
         _ => ToolState::Failed,
     }
 }
-
-fn nested(model: &mut Model, event: &SubagentEvent, at: f64) {
-    let Some(parent) = &event.parent_tool_call_id else { return };
-    let line = match event.event.as_ref() {
-        Event::ToolCall(call) => {
-            let argument = crate::message::key_argument(&call.function.name, call.arguments());
-            format!("{} {}", call.function.name, argument.unwrap_or_default())
-        }
-        _ => return,
-    };
-    model.transcript.edit_tool(parent, |tool| {
-        tool.start(at);
-        tool.nested.push(line);
-        if tool.nested.len() > NESTED_LINES {
-            tool.nested.remove(0);
-        }
-    });
-}
-
-const NESTED_LINES: usize = 50;
 
 fn extend(model: &mut Model, extension: Extension, at: f64) {
     match extension {
@@ -330,6 +310,8 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
             model.transcript.push(CellKind::Mark(mark), true, at);
         }
         Extension::ContextCompacted(change) => compacted(model, &change, at),
+        Extension::TaskChanged(fact) => tasks::changed(model, fact),
+        Extension::TaskOutput(chunk) => tasks::printed(model, &chunk),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
         Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
         Extension::CallEdited(edited) => {
@@ -370,7 +352,8 @@ fn revert(model: &mut Model, reverted: ContextReverted, at: f64) {
             let index = model.transcript.index_of(model.timeline.entries[row].cell?)?;
             Some(if is_turn_start { index } else { index + 1 })
         });
-    if let Some(from) = from {
+    // Of a session whose end alone is known, the checkpoint was before that end.
+    if let Some(from) = from.or(model.transcript.is_tail.then_some(0)) {
         model.transcript.set_fate_from(from, Fate::Reverted);
     }
     let start = model.step_start;

@@ -18,6 +18,8 @@ use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::put::put;
 use crate::message::{DiffBlock, DisplayBlock};
+use crate::permission::Scope;
+use crate::permission::danger;
 use crate::wire::ApprovalRequest;
 
 /// Rows of what is asked for, before it is expanded.
@@ -72,6 +74,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
+    top: &mut Option<usize>,
 ) -> Option<Point> {
     let request = model.approvals.current()?;
     if area.height == 0 {
@@ -92,7 +95,7 @@ pub(super) fn draw(
     let bottom_height = (answers_height + feedback_rows).min(rest.height);
     let subject_height = rest.height - bottom_height;
     let subject_area = Rect { height: subject_height, ..rest };
-    draw_subject(model, &subject.lines, theme, subject_area, buffer);
+    *top = draw_subject(model, &subject.lines, theme, subject_area, buffer);
     let answers = Rect { y: rest.y + subject_height, height: answers_height, ..rest };
     if answers_height == 1 {
         draw_short_answers(model, theme, answers, buffer, now);
@@ -126,7 +129,9 @@ fn title(model: &Model, request: &ApprovalRequest, theme: &Theme, area: Rect, bu
     put(buffer, (area.x, area.y), u16::MAX, line, theme.warning);
     let mut text = format!(" {} asks: {} ", request.sender, request.action);
     if let Some(kind) = &request.subagent_type {
-        text = format!(" {} of subagent {kind} asks: {} ", request.sender, request.action);
+        let what = request.source_description.as_deref().unwrap_or_default();
+        let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
+        text = format!(" {} of subagent {kind}{what} asks: {} ", request.sender, request.action);
     }
     let waiting = model.approvals.len();
     if waiting > 1 {
@@ -144,11 +149,16 @@ fn draw_subject(
     theme: &Theme,
     area: Rect,
     buffer: &mut Buffer,
-) {
+) -> Option<usize> {
     let rows = usize::from(area.height);
     let fits = lines.len() <= rows;
     let shown = if fits { rows } else { rows.saturating_sub(1) };
-    for (row, line) in lines.iter().take(shown).enumerate() {
+    let top = if model.approvals.is_expanded {
+        model.approvals.top.min(lines.len().saturating_sub(shown))
+    } else {
+        0
+    };
+    for (row, line) in lines.iter().skip(top).take(shown).enumerate() {
         let y = area.y + u16::try_from(row).unwrap_or_default();
         line.render(Rect { y, height: 1, ..area }, buffer);
     }
@@ -160,8 +170,12 @@ fn draw_subject(
             theme.marks.ellipsis,
             lines.len() - shown
         );
+        let last = (top + shown).min(lines.len());
+        let place = format!("  {}-{last} of {} lines, PageUp, PageDown", top + 1, lines.len());
+        let text = if model.approvals.is_expanded { place } else { text };
         put(buffer, (area.x, area.bottom() - 1), area.width, text, theme.warning);
     }
+    Some(top)
 }
 
 fn subject(
@@ -172,7 +186,8 @@ fn subject(
 ) -> Vec<Line<'static>> {
     let indent = [Span::raw("  ")];
     let inner = width.saturating_sub(2);
-    let mut lines = Vec::new();
+    // Dangers come first: nothing a long command has may fold them away.
+    let mut lines = dangers(request, theme, width);
     let mut diffs: Vec<DiffBlock> = Vec::new();
     for block in &request.display {
         match block {
@@ -210,6 +225,21 @@ fn subject(
     lines
 }
 
+/// What is dangerous about the command, in words: it must be seen without colours too.
+fn dangers(request: &ApprovalRequest, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    let commands = request.display.iter().filter_map(|block| match block {
+        DisplayBlock::Shell { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    let mut lines = Vec::new();
+    for mark in commands.flat_map(danger::marks) {
+        let lead = [Span::styled("  ! Danger: ", theme.danger)];
+        let reason = styled(&sanitize(&mark.reason), theme.text);
+        lines.extend(wrap(&reason, width, &lead, &[Span::raw("    ")]));
+    }
+    lines
+}
+
 fn styled(text: &str, style: Style) -> Line<'static> {
     Line::styled(text.to_owned(), style)
 }
@@ -227,13 +257,40 @@ fn answer_words(model: &Model, answer: Answer, request: &ApprovalRequest) -> (Ac
         Answer::Rule => {
             let begin = model.approvals.rule().and_then(|rule| rule.command.clone());
             let begin = begin.unwrap_or_default();
-            let words = format!(
-                "Approve `{} …` for this session; left, right: narrower, wider",
+            let place = match model.approvals.scope {
+                Scope::Session => "for this session",
+                Scope::Project => "in this project",
+                Scope::User => "everywhere",
+            };
+            let scope = model.keymap.key_for(Context::Approval, Action::RuleScope);
+            let scope = scope.map(|key| format!(", {key}: where")).unwrap_or_default();
+            let mut words = format!(
+                "Approve `{} …` {place}; left, right: narrower, wider{scope}",
                 sanitize(&begin)
             );
+            if !model.approvals.preview.is_empty() {
+                words = format!(
+                    "Approve `{} …` {place}; {}",
+                    sanitize(&begin),
+                    model.approvals.preview
+                );
+            }
             (Action::ApproveByRule, words)
         }
         Answer::Edit => (Action::EditCommand, "Change the command, then run it".to_owned()),
+        Answer::EditContent => {
+            (Action::EditContent, "Change the content in the editor, then write it".to_owned())
+        }
+        Answer::All => {
+            let count = model.approvals.alike().len();
+            let words = format!("Approve all {count} pending \"{}\"", sanitize(&request.action));
+            (Action::ApproveAll, words)
+        }
+        Answer::RejectAll => {
+            let count = model.approvals.alike().len();
+            let words = format!("Reject all {count} pending \"{}\"", sanitize(&request.action));
+            (Action::RejectAll, words)
+        }
         Answer::Reject => (Action::Reject, "Reject".to_owned()),
         Answer::Feedback => {
             (Action::RejectWithFeedback, "Reject, and say what to do instead".to_owned())

@@ -6,14 +6,18 @@ mod cells;
 mod chat;
 mod composer;
 mod dialog;
+#[cfg(test)]
+mod faithful;
 mod help;
 mod layout;
 mod mark;
+mod nested;
 mod pager;
 mod panel;
 mod picker;
 mod put;
 mod question;
+mod replay;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
@@ -21,6 +25,7 @@ mod search;
 mod sessions;
 mod sidebar;
 mod statusline;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -63,6 +68,11 @@ impl Caches {
     pub fn inline() -> Self {
         Self { highlight: HighlightCache::inline(), ..Self::default() }
     }
+
+    /// Other cells come under the names of those that were drawn.
+    pub fn forget_cells(&mut self) {
+        *self = Self { highlight: std::mem::take(&mut self.highlight), ..Self::default() };
+    }
 }
 
 /// Draws `model` as it is at `now`, in seconds since 1970.
@@ -74,6 +84,8 @@ pub fn view(
     now: f64,
 ) -> FrameInfo {
     let area = frame.area();
+    // Ages of sessions are told by the clock on the wall, all else by that of what is shown.
+    let (wall, now) = (now, model.clock(now));
     let buffer = frame.buffer_mut();
     buffer.set_style(area, theme.ground());
     let width = layout::main_width(model, area);
@@ -83,12 +95,16 @@ pub fn view(
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
-    let mut cursor = composer::draw(model, theme, layout.composer, buffer);
+    let mut cursor = None;
+    match &model.replay {
+        Some(replay) => replay::draw(replay, theme, layout.composer, buffer),
+        None => cursor = composer::draw(model, theme, layout.composer, buffer),
+    }
     if let Some(area) = layout.approval {
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
         } else {
-            approval::draw(model, theme, &caches.subject, area, buffer, now)
+            approval::draw(model, theme, &caches.subject, area, buffer, now, &mut info.asked_top)
         };
         cursor = panel.or(cursor);
     }
@@ -101,7 +117,7 @@ pub fn view(
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall);
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
@@ -114,10 +130,12 @@ pub fn view(
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())
         }
-        Context::Timeline
+        Context::Tasks
+        | Context::Timeline
         | Context::Transcript
         | Context::Pager
         | Context::Help
+        | Context::Replay
         | Context::Global => false,
     };
     if let Some(at) = cursor.filter(|_| writes) {
@@ -139,6 +157,7 @@ fn draw_overlay(
         Overlay::Pager(_) => {}
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
+        Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);

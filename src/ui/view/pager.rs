@@ -21,6 +21,7 @@ use super::super::render::width::{line_width, truncate};
 use super::super::render::wrap::wrap_hard;
 use super::super::theme::Theme;
 use super::chat::mark_matches;
+use super::nested;
 use super::put::put;
 use super::{Caches, cells, layout, tool};
 use crate::message::{DiffBlock, DisplayBlock};
@@ -170,7 +171,7 @@ fn whole_tool(
     let mut lines = vec![tool::header(call, theme, width, now), Line::default()];
     let arguments = serde_json::from_str::<serde_json::Value>(&call.arguments)
         .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| call.arguments.clone());
+        .unwrap_or_else(|_| call.arguments.to_string());
     let indent = [Span::raw("  ")];
     let mark = [Span::styled(format!("  {} ", theme.marks.wrapped), theme.muted)];
     let hard = |line: Line<'static>| wrap_hard(&line, width, &indent, &mark);
@@ -178,9 +179,8 @@ fn whole_tool(
         lines.extend(hard(Line::from(spans)));
     }
     lines.push(Line::default());
-    for nested in &call.nested {
-        let text = format!("{} {}", theme.marks.bar, sanitize(nested));
-        lines.extend(hard(Line::styled(text, theme.muted)));
+    for nested in nested::lines(call, true, theme, u16::MAX) {
+        lines.extend(hard(nested));
     }
     let Some(result) = &call.result else {
         let live: Vec<&str> = call.live.lines().collect();

@@ -151,6 +151,12 @@ pub(super) fn hint(key: &str, word: &str, theme: &Theme) -> [Span<'static>; 3] {
 fn right(model: &Model, theme: &Theme, width: u16) -> Line<'static> {
     let mut spans = Vec::new();
     let info = &model.status.info;
+    let running = model.tasks.running();
+    if running > 0 {
+        let tasks = if running == 1 { "task" } else { "tasks" };
+        spans.push(Span::styled(format!("{running} {tasks}"), theme.accent));
+        spans.push(Span::raw("  "));
+    }
     if let Some(name) = info.model.as_deref().filter(|_| width >= 50) {
         let name = sanitize(name).into_owned();
         let name = truncate(&name, 24).into_owned();
