@@ -117,6 +117,8 @@ pub enum Action {
     Bottom,
     /// Show all or little of tool output.
     ToggleDetails,
+    /// The pane with the keys on the whole screen.
+    Zoom,
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

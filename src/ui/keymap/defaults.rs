@@ -189,8 +189,10 @@ const PICKER: &[Row] = &[
 
 const DIALOG: &[Row] = &[("enter", Action::Choose, "Do it", "confirm")];
 
-const HELP: &[Row] =
-    &[("up k", Action::ScrollUp, "Up", "scroll"), ("down j", Action::ScrollDown, "Down", "")];
+const HELP: &[Row] = &[
+    ("up", Action::ScrollUp, "Up; letters search", "scroll"),
+    ("down", Action::ScrollDown, "Down", ""),
+];
 
 const GLOBAL: &[Row] = &[
     ("esc", Action::Back, "One step back; stops a running turn", "back"),
@@ -213,6 +215,7 @@ const GLOBAL: &[Row] = &[
     ("alt-down", Action::ScrollDown, "Scroll down a line", ""),
     ("ctrl-home", Action::Top, "To the beginning", ""),
     ("ctrl-end", Action::Bottom, "To the end, and follow", ""),
+    ("f11", Action::Zoom, "The pane with the keys on the whole screen, and back", ""),
     ("ctrl-l", Action::Redraw, "Draw the screen again", ""),
     ("ctrl-z", Action::Suspend, "Suspend; fg comes back", ""),
 ];

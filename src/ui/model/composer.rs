@@ -36,7 +36,7 @@ pub struct Draft {
 pub struct Place {
     /// The session.
     pub session: SessionId,
-    /// The cell, counted from 0.
+    /// The cell, counted from the end: 1 is the last.
     pub cell: usize,
     /// Its line, from 0.
     pub line: usize,

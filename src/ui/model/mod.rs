@@ -66,13 +66,18 @@ pub struct Screen {
     pub is_focused: bool,
     /// Does the person want the panes?
     pub wants_sidebar: bool,
+    /// Has the pane with the keys the whole screen?
+    pub is_zoomed: bool,
 }
 
 impl Screen {
     /// Do the panes stand beside the transcript?
     #[must_use]
     pub fn has_sidebar(&self) -> bool {
-        self.wants_sidebar && self.width >= SIDEBAR_FROM && self.height >= SIDEBAR_FROM_ROWS
+        self.wants_sidebar
+            && !self.is_zoomed
+            && self.width >= SIDEBAR_FROM
+            && self.height >= SIDEBAR_FROM_ROWS
     }
 }
 
@@ -85,6 +90,30 @@ pub struct Themes {
     pub chosen: String,
     /// The one the screen has: another one while it is only looked at.
     pub shown: String,
+}
+
+/// Keys that may become a chord.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingChord {
+    /// Where they were pressed.
+    pub context: Context,
+    /// The keys so far.
+    pub keys: Vec<super::key::KeyPress>,
+    /// When they are given up, seconds since 1970.
+    pub until: f64,
+}
+
+/// A question beside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Aside {
+    /// Its name.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The answer so far.
+    pub answer: String,
+    /// Is it complete?
+    pub is_done: bool,
 }
 
 /// What the external editor was opened for.
@@ -152,6 +181,18 @@ pub struct Model {
     pub start_warnings: Vec<String>,
     /// The request that opens a session, while it runs.
     pub opening: Option<EffectId>,
+    /// Keys that may become a chord.
+    pub chord: Option<PendingChord>,
+    /// A question beside the conversation.
+    pub aside: Option<Aside>,
+    /// The configured hooks, a line each.
+    pub hooks: Vec<String>,
+    /// Where the transcript was scrolled to when the program ended unexpectedly.
+    pub place: Option<composer::Place>,
+    /// Does nobody answer, by the person's word?
+    pub is_away: bool,
+    /// What narrows the help page.
+    pub help_filter: String,
     /// What the external editor was opened for.
     pub editing: EditTarget,
     /// A command of the person's that runs.
@@ -176,7 +217,13 @@ impl Model {
     #[must_use]
     pub fn new(width: u16, height: u16) -> Self {
         Self {
-            screen: Screen { width, height, is_focused: true, wants_sidebar: true },
+            screen: Screen {
+                width,
+                height,
+                is_focused: true,
+                wants_sidebar: true,
+                is_zoomed: false,
+            },
             transcript: Transcript::default(),
             composer: Composer::default(),
             mention: Mention::default(),
@@ -196,6 +243,12 @@ impl Model {
             awaits_turn: false,
             start_warnings: Vec::new(),
             opening: None,
+            chord: None,
+            aside: None,
+            hooks: Vec::new(),
+            place: None,
+            is_away: false,
+            help_filter: String::new(),
             editing: EditTarget::default(),
             shell: None,
             leave_armed: None,
@@ -227,7 +280,7 @@ impl Model {
         }
         match self.overlays.last() {
             Some(Overlay::Pager(_)) => Context::Pager,
-            Some(Overlay::Help { .. }) => Context::Help,
+            Some(Overlay::Help { .. } | Overlay::Page(_) | Overlay::Aside { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_)) => Context::Picker,
@@ -294,13 +347,14 @@ impl Model {
             || self.tasks.running() > 0
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
+        let chord = self.chord.as_ref().map(|chord| chord.until);
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
         let replay = self.replay.as_ref().and_then(Replay::due);
         let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
-        [replay, spinner, toast, panel, question, leave, self.composer.save_due()]
+        [chord, replay, spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

@@ -3,14 +3,14 @@
 use super::super::effect::{Effect, OpenTarget};
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::Action;
-use super::super::model::overlay::{Overlay, PagerMove};
+use super::super::model::overlay::{Overlay, Page, PagerMove};
 use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    compose, is_idle, mention, overlay, picker, reading, session, sessions, shell, slash, tasks,
-    timeline, toast,
+    compose, is_idle, mention, overlay, pages, picker, reading, session, sessions, shell, slash,
+    tasks, timeline, toast,
 };
 use crate::wire::Command;
 
@@ -25,6 +25,7 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         Action::Quit => quit(model, now),
         Action::Help => {
             if !matches!(model.overlays.last(), Some(Overlay::Help { .. })) {
+                model.help_filter.clear();
                 model.overlays.push(Overlay::Help { scroll: 0 });
             }
             Vec::new()
@@ -77,6 +78,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             }
             Vec::new()
         }
+        Action::Zoom => {
+            zoom(model);
+            Vec::new()
+        }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
         // The rest means something in one place only.
@@ -104,6 +109,18 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         other => return compose::act(model, other, now).unwrap_or_default(),
     }
     Vec::new()
+}
+
+/// The pane with the keys on the whole screen, and back.
+fn zoom(model: &mut Model) {
+    if model.focus == Focus::Timeline {
+        model.focus = Focus::Composer;
+        model.overlays.push(Overlay::Timeline);
+    } else if matches!(model.overlays.last(), Some(Overlay::Timeline)) {
+        model.overlays.pop();
+    } else {
+        model.screen.is_zoomed = !model.screen.is_zoomed;
+    }
 }
 
 fn previous(model: &mut Model) {
@@ -155,7 +172,11 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
 /// The wheel turned.
 pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
     match model.overlays.last_mut() {
-        Some(Overlay::Help { scroll }) => {
+        Some(
+            Overlay::Help { scroll }
+            | Overlay::Aside { scroll }
+            | Overlay::Page(Page { scroll, .. }),
+        ) => {
             *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
             Vec::new()
         }
@@ -176,7 +197,12 @@ fn scroll(model: &mut Model, by: Scroll) -> Vec<Effect> {
 
 /// One step back: the topmost overlay, the pane, the turn. Never loses anything.
 fn back(model: &mut Model, now: f64) -> Vec<Effect> {
-    if model.overlays.pop().is_some() {
+    match model.overlays.pop() {
+        Some(Overlay::Aside { .. }) => return pages::close_aside(model),
+        Some(_) => return Vec::new(),
+        None => {}
+    }
+    if std::mem::take(&mut model.screen.is_zoomed) {
         return Vec::new();
     }
     if model.focus == Focus::Transcript && !model.search.pattern.is_empty() {

@@ -8,8 +8,8 @@ use super::super::model::image::pasted_path;
 use super::super::model::overlay::Overlay;
 use super::super::model::vim::Mode;
 use super::{
-    actions, approval, overlay, picker, question, reading, replay, search, sessions, slash, tasks,
-    timeline, toast, vim,
+    actions, approval, chords, overlay, picker, question, reading, replay, search, sessions, slash,
+    tasks, timeline, toast, vim,
 };
 
 /// A key was pressed.
@@ -21,8 +21,27 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
     }
+    if let Some(effects) = chords::press(model, context, key, now) {
+        return effects;
+    }
+    alone(model, key, now)
+}
+
+/// A key that belongs to no chord.
+pub(super) fn alone(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    let context = model.context(now);
     match context {
         Context::Composer => return composer(model, key, now),
+        Context::Help if matches!(model.overlays.last(), Some(Overlay::Help { .. })) => {
+            match key.code {
+                KeyCode::Char(c) if key.is_text() => model.help_filter.push(c),
+                KeyCode::Backspace => {
+                    model.help_filter.pop();
+                }
+                _ => return by_keymap(model, context, key, now),
+            }
+            return Vec::new();
+        }
         Context::Search => return search::key(model, key, now),
         Context::Sessions => {
             if let Some(effects) = sessions::write(model, key) {
@@ -33,19 +52,21 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
         Context::Dialog => return dialog(model, key, now),
         _ => {}
     }
+    by_keymap(model, context, key, now)
+}
+
+fn by_keymap(model: &mut Model, context: Context, key: KeyPress, now: f64) -> Vec<Effect> {
     match model.keymap.lookup(context, key) {
         Some(action) => act(model, context, action, now),
         None => {
-            if key.is_text() {
-                let text = format!("{key} does nothing here; Esc goes back to the composer");
-                toast(model, text, now);
-            }
+            let text = format!("{key} does nothing here; Esc goes back to the composer");
+            toast(model, text, now);
             Vec::new()
         }
     }
 }
 
-fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
+pub(super) fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
     let handled = match context {
         Context::Approval => approval::act(model, action, now),
         Context::Question => question::act(model, action, now),
@@ -97,9 +118,16 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if writes && model.composer.editor.key(key) {
         model.composer.completion = 0;
         model.composer.keep_marks_whole();
+    } else if is_unknown(key) {
+        toast(model, format!("{key} does nothing here; F1 shows the keys"), now);
     }
     model.leave_armed = None;
     Vec::new()
+}
+
+/// Is it a key that no text box could have a use for?
+fn is_unknown(key: KeyPress) -> bool {
+    matches!(key.code, KeyCode::F(_)) || key.code == KeyCode::Char(' ') && key.ctrl
 }
 
 /// Does `key` go on deleting, or putting back?

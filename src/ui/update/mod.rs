@@ -4,11 +4,13 @@
 mod actions;
 mod approval;
 mod approval_edit;
+mod chords;
 mod compose;
 mod copy;
 mod keys;
 mod mention;
 mod overlay;
+mod pages;
 mod papers;
 mod picker;
 mod question;
@@ -56,6 +58,12 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
     }
+    if effects.contains(&Effect::Quit) {
+        // Leaving is no crash: there is nothing to go on with.
+        (model.composer.asked, model.composer.place) = (Vec::new(), None);
+    } else {
+        session::keep_place(model, now);
+    }
     if effects.contains(&Effect::Quit)
         && let Some(draft) = model.composer.take_unsaved()
     {
@@ -95,6 +103,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Draft(draft) => {
+            session::came_back(model, &draft, now);
             if model.composer.restore(draft) {
                 toast(model, "What you had not sent is back", now);
             }
@@ -160,9 +169,11 @@ fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.leave_armed.is_some_and(|armed| now >= armed + LEAVE_SECONDS) {
         model.leave_armed = None;
     }
+    let mut effects = chords::expire(model, now);
     let is_due = model.composer.save_due().is_some_and(|due| now >= due);
     let unsaved = is_due.then(|| model.composer.take_unsaved()).flatten();
-    unsaved.map(Effect::SaveDraft).into_iter().collect()
+    effects.extend(unsaved.map(Effect::SaveDraft));
+    effects
 }
 
 /// Says something that goes away by itself.

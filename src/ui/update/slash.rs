@@ -4,7 +4,9 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{compose, is_idle, overlay, papers, picker, session, sessions, shell, tasks, toast};
+use super::{
+    compose, is_idle, overlay, pages, papers, picker, session, sessions, shell, tasks, toast,
+};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -56,6 +58,26 @@ const LOCAL: &[LocalCommand] = &[
         name: "vim",
         aliases: &[],
         description: "Vim's keys in the composer, on or off",
+    },
+    LocalCommand { name: "usage", aliases: &["status"], description: "Tokens used" },
+    LocalCommand { name: "mcp", aliases: &[], description: "MCP servers and their tools" },
+    LocalCommand { name: "hooks", aliases: &[], description: "The configured hooks" },
+    LocalCommand {
+        name: "debug",
+        aliases: &[],
+        description: "What the screen knows about the session",
+    },
+    LocalCommand { name: "changelog", aliases: &["release-notes"], description: "What changed" },
+    LocalCommand { name: "version", aliases: &[], description: "This program's version" },
+    LocalCommand {
+        name: "away",
+        aliases: &[],
+        description: "Nobody is here: approve everything until /away again",
+    },
+    LocalCommand {
+        name: "btw",
+        aliases: &[],
+        description: "Ask something beside the conversation",
     },
     LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
 ];
@@ -214,6 +236,9 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
     let command =
         LOCAL.iter().find(|command| command.name == name || command.aliases.contains(&name))?;
     if let Some(effects) = papers::command(model, command.name, rest.trim(), now) {
+        return Some(effects);
+    }
+    if let Some(effects) = pages::command(model, command.name, rest.trim(), now) {
         return Some(effects);
     }
     // What stands behind the others is for the engine, or a sentence.

@@ -3,6 +3,7 @@
 mod approving;
 mod composing;
 mod drafting;
+mod everykey;
 mod question;
 mod sessions;
 mod travel;

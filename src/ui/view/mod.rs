@@ -162,6 +162,8 @@ fn draw_overlay(
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);
         }
+        Overlay::Page(page) => help::draw_page(page, theme, area, buffer),
+        Overlay::Aside { scroll } => help::draw_aside(model, *scroll, theme, area, buffer),
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
