@@ -5,6 +5,7 @@ mod shell;
 
 mod past;
 mod sessions;
+mod setup;
 mod source;
 
 use std::sync::Arc;
@@ -91,6 +92,7 @@ impl Executor {
             }
             Effect::ReadImage { id, path } => self.read_image(id, path),
             Effect::ShowTheme(name) => self.show_theme(&name),
+            Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)

@@ -7,6 +7,7 @@ use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::image::Image;
 use super::model::sessions::SessionDone;
+use super::model::setup::Told;
 use super::model::transcript::Transcript;
 use super::update::recall::Recall;
 use crate::message::ToolReturn;
@@ -82,6 +83,13 @@ pub enum Msg {
         id: EffectId,
         /// What came of it, or why it could not be run.
         result: Result<ToolReturn, String>,
+    },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),

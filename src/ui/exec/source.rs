@@ -27,6 +27,11 @@ pub trait DoorSource: Send + Sync {
         None
     }
 
+    /// The engine whose configuration can be read and changed here; none where it is another's.
+    fn host(&self) -> Option<&Host> {
+        None
+    }
+
     /// Are the sessions in our data folder, so that their records can be read there?
     fn keeps_sessions(&self) -> bool {
         false
@@ -50,6 +55,10 @@ impl DoorSource for Host {
 
     fn config(&self) -> &Config {
         Host::config(self)
+    }
+
+    fn host(&self) -> Option<&Host> {
+        Some(self)
     }
 
     fn keeps_sessions(&self) -> bool {

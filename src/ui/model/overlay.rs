@@ -3,7 +3,9 @@
 use super::cell::CellId;
 use super::editor::Editor;
 use super::picker::Picker;
+use super::rewind::RewindView;
 use super::sessions::SessionList;
+use super::setup::Setup;
 use super::tasks::TaskBrowser;
 use super::transcript::Scroll;
 use crate::message::CheckpointRef;
@@ -25,10 +27,14 @@ pub enum Overlay {
     Timeline,
     /// A list that is searched by typing.
     Picker(Box<Picker>),
+    /// Connecting to a service.
+    Setup(Box<Setup>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?
     Revert(RevertDialog),
+    /// What going back would do to files.
+    Rewind(Box<RewindView>),
     /// One cell, all of it.
     Pager(Pager),
     /// A text to read.

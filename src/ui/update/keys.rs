@@ -8,8 +8,8 @@ use super::super::model::image::pasted_path;
 use super::super::model::overlay::Overlay;
 use super::super::model::vim::Mode;
 use super::{
-    actions, approval, chords, overlay, picker, question, reading, replay, search, sessions, slash,
-    tasks, timeline, toast, vim,
+    actions, approval, chords, overlay, picker, question, reading, replay, rewind, search,
+    sessions, setup, slash, tasks, timeline, toast, vim,
 };
 
 /// A key was pressed.
@@ -20,6 +20,9 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
+    }
+    if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
+        return setup::key(model, key, now);
     }
     if let Some(effects) = chords::press(model, context, key, now) {
         return effects;
@@ -73,6 +76,7 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action, now: f64)
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => sessions::act(model, action, now),
         Context::Tasks => tasks::act(model, action, now),
+        Context::Rewind => rewind::act(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Transcript => reading::act(model, action, now),
         Context::Pager => reading::act_in_pager(model, action, now),
@@ -200,6 +204,7 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
             picker.filter.insert(&text.replace('\n', " "));
             picker.search();
         }
+        Some(Overlay::Setup(connecting)) => setup::paste(connecting, text),
         Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
         Some(_) => {}
         None => match &mut model.approvals.feedback {

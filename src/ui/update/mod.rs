@@ -17,9 +17,11 @@ mod question;
 mod reading;
 pub mod recall;
 mod replay;
+mod rewind;
 mod search;
 mod session;
 mod sessions;
+mod setup;
 mod shell;
 mod slash;
 mod tasks;
@@ -29,6 +31,7 @@ mod timeline;
 mod vim;
 mod wire;
 
+pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
@@ -90,6 +93,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
+        Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()

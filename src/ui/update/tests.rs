@@ -5,7 +5,9 @@ mod composing;
 mod drafting;
 mod everykey;
 mod question;
+mod rewind;
 mod sessions;
+mod setup;
 mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};

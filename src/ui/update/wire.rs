@@ -185,6 +185,10 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
     status.plan_mode = update.plan_mode.unwrap_or(status.plan_mode);
     if let Some(usage) = update.token_usage {
         status.last_usage = Some(usage);
+        status.requests += 1;
+        if let Some(price) = status.info.price {
+            *status.cost.get_or_insert(0.0) += price.cost(&usage);
+        }
         let total = &mut status.total_usage;
         total.input_other += usage.input_other;
         total.output += usage.output;
@@ -317,6 +321,8 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         Extension::ContextCompacted(change) => compacted(model, &change, at),
         Extension::TaskChanged(fact) => tasks::changed(model, fact),
         Extension::TaskOutput(chunk) => tasks::printed(model, &chunk),
+        Extension::RewindPreview(preview) => super::rewind::show(model, preview),
+        Extension::FilesRewound(done) => super::rewind::done(model, &done, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
         Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
         Extension::CallEdited(edited) => {

@@ -18,11 +18,13 @@ mod picker;
 mod put;
 mod question;
 mod replay;
+mod rewind;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
+mod setup;
 mod sidebar;
 mod statusline;
 mod tasks;
@@ -134,6 +136,7 @@ pub fn view(
         | Context::Timeline
         | Context::Transcript
         | Context::Pager
+        | Context::Rewind
         | Context::Help
         | Context::Replay
         | Context::Global => false,
@@ -164,7 +167,11 @@ fn draw_overlay(
         }
         Overlay::Page(page) => help::draw_page(page, theme, area, buffer),
         Overlay::Aside { scroll } => help::draw_aside(model, *scroll, theme, area, buffer),
+        Overlay::Rewind(run) => {
+            rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
+        }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
+        Overlay::Setup(connecting) => return setup::draw(connecting, theme, area, buffer, now),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }

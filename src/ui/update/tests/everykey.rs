@@ -5,7 +5,8 @@ use crate::ui::keymap::{Context, Keymap};
 use crate::ui::model::Model;
 
 /// Contexts whose keys are pressed one by one in tests of their own.
-const ELSEWHERE: [Context; 3] = [Context::Sessions, Context::Tasks, Context::Replay];
+const ELSEWHERE: [Context; 4] =
+    [Context::Sessions, Context::Tasks, Context::Replay, Context::Rewind];
 
 /// A conversation that ended, drawn once.
 fn conversation() -> Harness {
