@@ -76,6 +76,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
         thinking: chosen.thinking,
         price: chosen.price,
         is_demo,
+        takes_images: model.capabilities.contains(&Capability::ImageIn),
         max_context_tokens: model.max_context,
         compaction_at: compaction_at(&limits, model.max_context),
         yolo: options.yolo || options.config.default_yolo || state.yolo,

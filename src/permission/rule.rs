@@ -15,10 +15,13 @@ pub enum Decision {
 }
 
 /// How far a rule holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// In this session.
+    #[default]
     Session,
     /// In this project: `.kimi/permissions.toml` in the work folder.
     Project,

@@ -86,6 +86,25 @@ pub enum Effect {
         /// What it is, for the person.
         what: String,
     },
+    /// Run a command of the person's, beside the conversation.
+    Shell {
+        /// For `Msg::ShellOutput` and `Msg::ShellEnded`.
+        id: EffectId,
+        /// What to run.
+        command: String,
+    },
+    /// Stop it.
+    StopShell {
+        /// Which.
+        id: EffectId,
+    },
+    /// Read a picture for the draft.
+    ReadImage {
+        /// For `Msg::Image`.
+        id: EffectId,
+        /// The file; none for what is on the clipboard.
+        path: Option<String>,
+    },
     /// Keep what is unsent, so that it is there again after a crash.
     SaveDraft(Draft),
     /// Write this text in the external editor; it comes back as `Msg::Edited`.

@@ -1,9 +1,11 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
 mod generations;
+mod image;
 mod past;
 mod sessions;
 mod setup;
+mod shell;
 mod source;
 
 use std::sync::Arc;
@@ -48,6 +50,7 @@ pub(super) struct Executor {
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
+    shell: Option<(EffectId, tokio::sync::oneshot::Sender<()>)>,
     archive: sessions::Archive,
     /// The open session's door.
     pub(super) door: Option<Door>,
@@ -58,7 +61,7 @@ impl Executor {
     pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
         let store = SessionStore::new(host.paths().clone());
         let archive = sessions::Archive::new(store, done.clone());
-        Self { host, done, tasks: JoinSet::new(), history: None, archive, door: None }
+        Self { host, done, tasks: JoinSet::new(), history: None, shell: None, archive, door: None }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -85,6 +88,13 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
+            Effect::Shell { id, command } => self.run_shell(id, command),
+            Effect::StopShell { id } => {
+                if let Some((_, stop)) = self.shell.take_if(|(running, _)| *running == id) {
+                    let _ = stop.send(());
+                }
+            }
+            Effect::ReadImage { id, path } => self.read_image(id, path),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
@@ -188,6 +198,31 @@ impl Executor {
                     "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
                 ))),
             });
+        });
+    }
+
+    fn run_shell(&mut self, id: EffectId, command: String) {
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        self.shell = Some((id, stop));
+        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        self.tasks.spawn(async move {
+            let told = done.clone();
+            let tell = move |text| {
+                let _ = told.send(Done::Msg(Msg::ShellOutput { id, text }));
+            };
+            let result = shell::run(&command, &work_dir, stopped, tell).await;
+            let _ = done.send(Done::Msg(Msg::ShellEnded { id, result }));
+        });
+    }
+
+    fn read_image(&mut self, id: EffectId, path: Option<String>) {
+        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        self.tasks.spawn_blocking(move || {
+            let result = match path {
+                Some(path) => image::from_file(&path, &work_dir),
+                None => image::from_clipboard(&|name| std::env::var(name).ok()),
+            };
+            let _ = done.send(Done::Msg(Msg::Image { id, result }));
         });
     }
 

@@ -2,6 +2,7 @@
 //! table, so they cannot disagree with what the keys do.
 
 mod action;
+mod chord;
 mod context;
 mod defaults;
 mod user;
@@ -10,6 +11,7 @@ use std::collections::HashMap;
 
 use super::key::KeyPress;
 pub use action::Action;
+pub use chord::{Chord, Hit};
 pub use context::Context;
 use defaults::DEFAULTS;
 
@@ -20,6 +22,8 @@ pub struct Binding {
     pub context: Context,
     /// Which keys; the first is the one shown in hints.
     pub keys: Vec<KeyPress>,
+    /// Which keys one after the other.
+    pub chords: Vec<Chord>,
     /// What it does.
     pub action: Action,
     /// What it does, in a few words for help.
@@ -44,6 +48,7 @@ impl Default for Keymap {
                 .map(|(context, (keys, action, label, hint))| Binding {
                     context,
                     keys: keys.split(' ').filter_map(|key| key.parse().ok()).collect(),
+                    chords: default_chords(context, action),
                     action,
                     label,
                     hint,
@@ -51,6 +56,12 @@ impl Default for Keymap {
                 .collect(),
         )
     }
+}
+
+/// The leader's chords for `action`.
+fn default_chords(context: Context, action: Action) -> Vec<Chord> {
+    let led = chord::LED.iter().filter(|(_, led)| context == Context::Global && *led == action);
+    led.filter_map(|(key, _)| format!("{} {key}", chord::LEADER).parse().ok()).collect()
 }
 
 impl Keymap {
@@ -80,7 +91,14 @@ impl Keymap {
     pub fn everywhere(&self) -> impl Iterator<Item = &Binding> {
         self.of(Context::Global)
             .chain(self.of(Context::Composer).filter(|binding| {
-                matches!(binding.action, Action::SearchHistory | Action::ExternalEditor)
+                matches!(
+                    binding.action,
+                    Action::SearchHistory
+                        | Action::ExternalEditor
+                        | Action::ToggleShell
+                        | Action::Stash
+                        | Action::PasteImage
+                )
             }))
             .filter(|binding| binding.action != Action::Palette)
     }
@@ -121,6 +139,11 @@ impl Keymap {
              takes them away:\n\n\
              ```toml\n[composer]\nsubmit = \"ctrl-j\"\nnewline = [\"enter\", \"alt-enter\"]\n\n\
              [timeline]\nrevert = []\n```\n\n\
+             Keys one after the other are written with a blank between them, and `leader` stands for \
+             a key of your choice (at the top of the file; `ctrl-space` otherwise). What may follow \
+             is shown in the last line:\n\n\
+             ```toml\nleader = \"ctrl-b\"\n\n[composer]\nexternal-editor = [\"ctrl-o\", \
+             \"ctrl-x ctrl-e\"]\n\n[global]\nsessions = [\"ctrl-g\", \"leader s\"]\n```\n\n\
              What is wrong in it is told at the start, with its line, and left out.\n",
         );
         for context in Context::ALL {
@@ -130,7 +153,12 @@ impl Keymap {
                 context.name()
             ));
             for binding in self.of(context) {
-                let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
+                let keys: Vec<_> = binding
+                    .keys
+                    .iter()
+                    .map(|key| format!("`{key}`"))
+                    .chain(binding.chords.iter().map(|chord| format!("`{chord}`")))
+                    .collect();
                 let name = binding.action.name();
                 let keys = keys.join(" ");
                 out.push_str(&format!("| {keys} | {} | `{name}` |\n", binding.label));

@@ -78,6 +78,12 @@ pub fn run(
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;
+    model.hooks = host
+        .config()
+        .hooks
+        .iter()
+        .map(|hook| format!("{:?} {} {}", hook.event, hook.matcher, hook.command))
+        .collect();
     model.plays_only = plays_only;
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
+use super::model::image::Image;
 use super::model::sessions::SessionDone;
 use super::model::setup::Told;
 use super::model::transcript::Transcript;
 use super::update::recall::Recall;
+use crate::message::ToolReturn;
 use crate::session::generations::{self, GenerationInfo};
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "lives for one update")]
 pub enum Msg {
     /// A key was pressed.
     Key(KeyPress),
@@ -76,6 +77,27 @@ pub enum Msg {
         id: EffectId,
         /// The files.
         files: Arc<[String]>,
+    },
+    /// A picture for the draft, or why there is none.
+    Image {
+        /// Which request.
+        id: EffectId,
+        /// The picture.
+        result: Result<Image, String>,
+    },
+    /// The person's command printed something.
+    ShellOutput {
+        /// Which.
+        id: EffectId,
+        /// The text, not sanitised.
+        text: String,
+    },
+    /// It ended.
+    ShellEnded {
+        /// Which.
+        id: EffectId,
+        /// What came of it, or why it could not be run.
+        result: Result<ToolReturn, String>,
     },
     /// The configuration, or what there is to connect to.
     Setup {

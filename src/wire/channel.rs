@@ -91,6 +91,8 @@ pub struct SessionInfo {
     pub agent: String,
     /// The model's name for a person; none when none is configured.
     pub model: Option<String>,
+    /// Does it take pictures?
+    pub takes_images: bool,
     /// The model's key in the configuration; none for one that is not in it.
     pub model_key: Option<String>,
     /// Does the model think? None when it cannot, or always does.

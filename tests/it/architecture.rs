@@ -52,7 +52,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["reqwest"], &["src/llm/http"]),
     (&["dom_smoothie"], &["src/tools/fetch_url/"]),
     (&["encoding_rs"], &["src/tools/"]),
-    (&["imagesize"], &["src/tools/read_media_file.rs"]),
+    (&["imagesize"], &["src/tools/read_media_file.rs", "src/ui/exec/image.rs"]),
     (&["rmcp"], &["src/mcp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs", "src/config/import.rs"]),

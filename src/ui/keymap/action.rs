@@ -71,6 +71,34 @@ pub enum Action {
     SearchHistory,
     /// Write the draft in the external editor.
     ExternalEditor,
+    /// Is the draft a command for the shell?
+    ToggleShell,
+    /// Put the draft aside, or bring it back.
+    Stash,
+    /// Vim's keys on or off.
+    ToggleVim,
+    /// A picture from the clipboard.
+    PasteImage,
+    /// Delete to the end of the line.
+    KillToEnd,
+    /// Delete to its beginning.
+    KillToStart,
+    /// Delete the word before.
+    KillWord,
+    /// Delete the word after.
+    KillNextWord,
+    /// Put back what was deleted.
+    Yank,
+    /// Put back what was deleted before that.
+    YankPop,
+    /// Take a change back.
+    Undo,
+    /// Bring it again.
+    Redo,
+    /// A word to the left.
+    PreviousWord,
+    /// A word to the right.
+    NextWord,
     /// Summarise the context.
     Compact,
     /// Empty the context.
@@ -89,6 +117,8 @@ pub enum Action {
     Bottom,
     /// Show all or little of tool output.
     ToggleDetails,
+    /// The pane with the keys on the whole screen.
+    Zoom,
     /// Draw everything again.
     Redraw,
     /// Suspend the program.
@@ -105,6 +135,14 @@ pub enum Action {
     NarrowRule,
     /// Change the command before it is run.
     EditCommand,
+    /// Let all that wait of this kind be done.
+    ApproveAll,
+    /// Let none of them be done.
+    RejectAll,
+    /// Another place for the rule to hold.
+    RuleScope,
+    /// Change the content before it is written.
+    EditContent,
     /// Do not let it be done.
     Reject,
     /// Do not, and say what to do instead.

@@ -41,6 +41,19 @@ const COMPOSER: &[Row] = &[
     ),
     ("ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
     ("ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
+    ("ctrl-x", Action::ToggleShell, "A command for the shell, or a prompt again (also !)", ""),
+    ("alt-s", Action::Stash, "Put the draft aside; from an empty composer, bring it back", ""),
+    ("ctrl-v", Action::PasteImage, "A picture from the clipboard", ""),
+    ("ctrl-k", Action::KillToEnd, "Delete to the end of the line", ""),
+    ("ctrl-u", Action::KillToStart, "Delete to the beginning of the line", ""),
+    ("ctrl-w alt-backspace", Action::KillWord, "Delete the word before", ""),
+    ("alt-d", Action::KillNextWord, "Delete the word after", ""),
+    ("ctrl-y", Action::Yank, "Put back what was deleted", ""),
+    ("alt-y", Action::YankPop, "After that: what was deleted before", ""),
+    ("alt-z ctrl-_ ctrl-7", Action::Undo, "Take a change back", ""),
+    ("alt-Z", Action::Redo, "Bring it again", ""),
+    ("alt-b ctrl-left", Action::PreviousWord, "A word to the left", ""),
+    ("alt-f ctrl-right", Action::NextWord, "A word to the right", ""),
     ("up", Action::Previous, "Line above, or an earlier prompt", ""),
     ("down", Action::Next, "Line below, or a later prompt", ""),
 ];
@@ -99,7 +112,17 @@ const APPROVAL: &[Row] = &[
     ("p", Action::ApproveByRule, "Approve commands that begin like it", ""),
     ("right l", Action::WidenRule, "A wider rule: fewer words", ""),
     ("left h", Action::NarrowRule, "A narrower rule: more words", ""),
+    ("s", Action::RuleScope, "Where the rule holds: session, project, everywhere", ""),
+    ("A", Action::ApproveAll, "Approve all that wait of this kind", ""),
+    ("N", Action::RejectAll, "Reject all that wait of this kind", ""),
     ("e", Action::EditCommand, "Change the command, then run it", "edit"),
+    (
+        "E ctrl-o",
+        Action::EditContent,
+        "Change a file's content in the external editor, then write it",
+        "",
+    ),
+    ("v", Action::Open, "All of it on the whole screen, and back", ""),
     ("n 3", Action::Reject, "Reject", "reject"),
     ("f 4", Action::RejectWithFeedback, "Reject and say what to do instead", "reject, say why"),
     ("up k", Action::SelectPrevious, "Option above", ""),
@@ -235,8 +258,10 @@ const PICKER: &[Row] = &[
 
 const DIALOG: &[Row] = &[("enter", Action::Choose, "Do it", "confirm")];
 
-const HELP: &[Row] =
-    &[("up k", Action::ScrollUp, "Up", "scroll"), ("down j", Action::ScrollDown, "Down", "")];
+const HELP: &[Row] = &[
+    ("up", Action::ScrollUp, "Up; letters search", "scroll"),
+    ("down", Action::ScrollDown, "Down", ""),
+];
 
 const GLOBAL: &[Row] = &[
     ("esc", Action::Back, "One step back; stops a running turn", "back"),
@@ -261,6 +286,7 @@ const GLOBAL: &[Row] = &[
     ("alt-down", Action::ScrollDown, "Scroll down a line", ""),
     ("ctrl-home", Action::Top, "To the beginning", ""),
     ("ctrl-end", Action::Bottom, "To the end, and follow", ""),
+    ("f11", Action::Zoom, "The pane with the keys on the whole screen, and back", ""),
     ("ctrl-l", Action::Redraw, "Draw the screen again", ""),
     ("ctrl-z", Action::Suspend, "Suspend; fg comes back", ""),
 ];

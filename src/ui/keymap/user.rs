@@ -6,7 +6,7 @@
 
 use toml_edit::{Document, Item, Value};
 
-use super::{Action, Binding, Context, Keymap};
+use super::{Action, Binding, Chord, Context, Keymap};
 use crate::ui::key::KeyPress;
 
 impl Keymap {
@@ -14,8 +14,13 @@ impl Keymap {
     /// with it, in words for a person.
     #[must_use]
     pub fn with_user_keys(file: &str, text: &str) -> (Self, Vec<String>) {
-        let mut patch =
-            Patch { file, text, bindings: Self::default().bindings, faults: Vec::new() };
+        let mut patch = Patch {
+            file,
+            text,
+            bindings: Self::default().bindings,
+            faults: Vec::new(),
+            leader: super::chord::LEADER.to_owned(),
+        };
         match Document::parse(text) {
             Ok(document) => patch.apply(&document),
             Err(error) => {
@@ -33,6 +38,7 @@ struct Patch<'a> {
     text: &'a str,
     bindings: Vec<Binding>,
     faults: Vec<String>,
+    leader: String,
 }
 
 impl Patch<'_> {
@@ -46,7 +52,10 @@ impl Patch<'_> {
     }
 
     fn apply(&mut self, document: &Document<&str>) {
-        for (name, item) in document.iter() {
+        if let Some(item) = document.get("leader") {
+            self.set_leader(item);
+        }
+        for (name, item) in document.iter().filter(|(name, _)| *name != "leader") {
             let at = item.span().map(|span| span.start);
             let Some(context) = context_named(name) else {
                 let known: Vec<_> = Context::ALL.iter().map(|context| context.name()).collect();
@@ -64,6 +73,23 @@ impl Patch<'_> {
                 self.set(context, action, keys);
             }
         }
+    }
+
+    /// Another leader: the default chords begin with it too.
+    fn set_leader(&mut self, item: &Item) {
+        let at = item.span().map(|span| span.start);
+        let parsed = item.as_str().map(|text| (text.to_owned(), text.parse::<KeyPress>()));
+        let Some((text, Ok(key))) = parsed else {
+            self.fault(at, "leader must be a key: leader = \"ctrl-b\"");
+            return;
+        };
+        let Ok(old) = super::chord::LEADER.parse::<KeyPress>() else { return };
+        for chord in self.bindings.iter_mut().flat_map(|binding| &mut binding.chords) {
+            if chord.0.first() == Some(&old) {
+                chord.0[0] = key;
+            }
+        }
+        self.leader = text;
     }
 
     fn set(&mut self, context: Context, name: &str, item: &Item) {
@@ -85,12 +111,13 @@ impl Patch<'_> {
             self.fault(at, &format!("unknown action \"{name}\" in [{place}] (known: {list})"));
             return;
         };
-        let Some(keys) = self.keys(item) else { return };
+        let Some((keys, chords)) = self.keys(item) else { return };
         self.take_from_others(context, row, &keys, at);
         self.bindings[row].keys = keys;
+        self.bindings[row].chords = chords;
     }
 
-    fn keys(&mut self, item: &Item) -> Option<Vec<KeyPress>> {
+    fn keys(&mut self, item: &Item) -> Option<(Vec<KeyPress>, Vec<Chord>)> {
         let at = item.span().map(|span| span.start);
         let texts: Option<Vec<&str>> = match item.as_value() {
             Some(Value::String(text)) => Some(vec![text.value()]),
@@ -101,14 +128,19 @@ impl Patch<'_> {
             self.fault(at, "write a key or a list of keys: \"ctrl-t\" or [\"ctrl-t\", \"f4\"]");
             return None;
         };
-        let mut keys = Vec::new();
+        let (mut keys, mut chords) = (Vec::new(), Vec::new());
         for text in texts {
-            match text.parse::<KeyPress>() {
-                Ok(key) => keys.push(key),
+            let text = text.replace("leader", &self.leader);
+            match text.parse::<Chord>() {
+                Ok(chord) => match chord.0.as_slice() {
+                    [key] => keys.push(*key),
+                    [] => self.fault(at, "a key is missing: \"ctrl-t\""),
+                    _ => chords.push(chord),
+                },
                 Err(error) => self.fault(at, &error.to_string()),
             }
         }
-        Some(keys)
+        Some((keys, chords))
     }
 
     /// A key means one thing in a context: the person's wish wins, and the loser is told.
@@ -173,6 +205,7 @@ fn kebab(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::keymap::Hit;
 
     fn key(text: &str) -> KeyPress {
         text.parse().expect(text)
@@ -211,6 +244,25 @@ mod tests {
             faults,
             ["k:2: \"back\" has no key in [global] any more, because this takes it"]
         );
+    }
+
+    #[test]
+    fn chords_and_another_leader() {
+        let text = "leader = \"ctrl-b\"\n[composer]\nexternal-editor = [\"ctrl-x ctrl-e\"]\n\
+                    [global]\nsessions = \"leader g s\"\n";
+        let (keymap, faults) = Keymap::with_user_keys("k", text);
+        assert_eq!(faults, Vec::<String>::new());
+        let hit = |keys: &str| {
+            let chord: Chord = keys.parse().expect(keys);
+            keymap.chord(Context::Composer, &chord.0)
+        };
+        assert_eq!(hit("ctrl-x"), Hit::Pending);
+        assert_eq!(hit("ctrl-x ctrl-e"), Hit::Action(Context::Composer, Action::ExternalEditor));
+        assert_eq!(hit("ctrl-b g s"), Hit::Action(Context::Global, Action::Sessions));
+        assert_eq!(hit("ctrl-b t"), Hit::Action(Context::Global, Action::FocusTimeline));
+        assert_eq!(hit("ctrl-space"), Hit::None);
+        let (_, faults) = Keymap::with_user_keys("k", "leader = 3\n");
+        assert!(faults[0].starts_with("k:1: leader must be a key"), "{faults:?}");
     }
 
     #[test]

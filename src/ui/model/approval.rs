@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::editor::Editor;
 use crate::message::DisplayBlock;
-use crate::permission::{self, Rule};
+use crate::permission::{self, Rule, Scope};
 use crate::wire::ApprovalRequest;
 
 /// The answers a request can be given, in the order they are shown.
@@ -22,6 +22,12 @@ pub enum Answer {
     Feedback,
     /// Yes, but with another command.
     Edit,
+    /// Yes, but with another content, written in the external editor.
+    EditContent,
+    /// Yes to all that wait of this kind.
+    All,
+    /// No to all that wait of this kind.
+    RejectAll,
 }
 
 /// Keys that were meant for the composer must not answer a request that has just appeared: it does
@@ -43,6 +49,14 @@ pub struct Approvals {
     // Rules that would allow the command, the narrowest first, and which of them is offered.
     rules: Vec<Rule>,
     width: usize,
+    /// How far the offered rule would hold.
+    pub scope: Scope,
+    /// What the offered rule would have covered, in words; empty when nothing is known.
+    pub preview: String,
+    /// Can the content be changed in the external editor?
+    pub has_content: bool,
+    /// First line shown of a long request that is shown whole.
+    pub top: usize,
     /// Is all of a long request shown?
     pub is_expanded: bool,
     shown_at: f64,
@@ -78,6 +92,10 @@ impl Approvals {
         self.width = 0;
         self.rules = self.command().map(permission::suggest).unwrap_or_default();
         self.is_expanded = false;
+        self.scope = Scope::Session;
+        self.preview.clear();
+        self.has_content = false;
+        self.top = 0;
         self.shown_at = now;
         self.quiet_since = self.quiet_since.max(now);
     }
@@ -91,10 +109,7 @@ impl Approvals {
     /// The command that is asked for, when it is one.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
-        self.current()?.display.iter().find_map(|block| match block {
-            DisplayBlock::Shell { command, .. } => Some(command.as_str()),
-            _ => None,
-        })
+        command_of(self.current()?)
     }
 
     /// The rule that is offered.
@@ -118,9 +133,43 @@ impl Approvals {
     pub fn answers(&self) -> Vec<Answer> {
         let mut answers = vec![Answer::Once, Answer::Session];
         answers.extend(self.rule().map(|_| Answer::Rule));
+        let many = self.alike().len() > 1;
+        answers.extend(many.then_some(Answer::All));
         answers.extend([Answer::Reject, Answer::Feedback]);
+        answers.extend(many.then_some(Answer::RejectAll));
         answers.extend(self.command().map(|_| Answer::Edit));
+        answers.extend(self.has_content.then_some(Answer::EditContent));
         answers
+    }
+
+    /// The ids of all that wait with the first one's action, the first included. Commands with a danger
+    /// are looked at one by one.
+    #[must_use]
+    pub fn alike(&self) -> Vec<String> {
+        let Some(first) = self.current() else { return Vec::new() };
+        let is_plain = |request: &ApprovalRequest| {
+            command_of(request).is_none_or(|command| permission::danger::marks(command).is_empty())
+        };
+        if !is_plain(first) {
+            return Vec::new();
+        }
+        let same = |request: &&ApprovalRequest| request.action == first.action && is_plain(request);
+        self.queue.iter().filter(same).map(|request| request.id.clone()).collect()
+    }
+
+    /// Offers the rule for the next place: this session, this project, everywhere.
+    pub fn next_scope(&mut self) {
+        self.scope = match self.scope {
+            Scope::Session => Scope::Project,
+            Scope::Project => Scope::User,
+            Scope::User => Scope::Session,
+        };
+    }
+
+    /// What waits, in words, for after a crash.
+    #[must_use]
+    pub fn in_words(&self) -> Vec<String> {
+        self.queue.iter().map(|request| request.description.clone()).collect()
     }
 
     /// All that wait.
@@ -156,4 +205,11 @@ impl Approvals {
     pub fn clear(&mut self) {
         *self = Self { quiet_since: self.quiet_since, ..Self::default() };
     }
+}
+
+fn command_of(request: &ApprovalRequest) -> Option<&str> {
+    request.display.iter().find_map(|block| match block {
+        DisplayBlock::Shell { command, .. } => Some(command.as_str()),
+        _ => None,
+    })
 }

@@ -10,6 +10,19 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ui::key::{KeyCode, KeyPress};
 
+/// What to delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// To the end of the line.
+    ToEnd,
+    /// To its beginning.
+    ToStart,
+    /// The word before.
+    Word,
+    /// The word after.
+    NextWord,
+}
+
 /// A box of text with a cursor.
 #[derive(Debug, Clone)]
 pub struct Editor {
@@ -74,6 +87,69 @@ impl Editor {
             area.delete_char();
         }
         area.insert_str(text);
+    }
+
+    /// Before which character of the text the cursor stands, line ends counted.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        let area = self.area.borrow();
+        let (row, column) = area.cursor();
+        area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
+    }
+
+    /// Puts the cursor before the `position`th character.
+    pub fn go_to(&mut self, position: usize) {
+        let area = self.area.get_mut();
+        let mut left = position;
+        let mut place = (0, 0);
+        for (row, line) in area.lines().iter().enumerate() {
+            let length = line.chars().count();
+            place = (row, left.min(length));
+            if left <= length {
+                break;
+            }
+            left -= length + 1;
+        }
+        let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        area.move_cursor(CursorMove::Jump(short(place.0), short(place.1)));
+    }
+
+    /// Shows what lies between `anchor` and the cursor as selected; nothing without an anchor.
+    pub fn select_from(&mut self, anchor: Option<usize>) {
+        self.area.get_mut().cancel_selection();
+        let Some(anchor) = anchor else { return };
+        let cursor = self.position();
+        self.go_to(anchor);
+        self.area.get_mut().start_selection();
+        self.go_to(cursor);
+    }
+
+    /// Takes the last change back, or brings it again; says whether there was one.
+    pub fn travel(&mut self, back: bool) -> bool {
+        let area = self.area.get_mut();
+        if back { area.undo() } else { area.redo() }
+    }
+
+    /// Deletes what `cut` says, from the cursor on, and gives it back.
+    pub fn cut(&mut self, cut: Cut) -> String {
+        let before: Vec<char> = self.text().chars().collect();
+        let area = self.area.get_mut();
+        match cut {
+            Cut::ToEnd => area.delete_line_by_end(),
+            Cut::ToStart => area.delete_line_by_head(),
+            Cut::Word => area.delete_word(),
+            Cut::NextWord => area.delete_next_word(),
+        };
+        let after: Vec<char> = self.text().chars().collect();
+        let at = self.position();
+        let length = before.len().saturating_sub(after.len());
+        before.get(at..at + length).unwrap_or_default().iter().collect()
+    }
+
+    /// A word to the left or to the right.
+    pub fn move_word(&mut self, forward: bool) {
+        let to = if forward { CursorMove::WordForward } else { CursorMove::WordBack };
+        self.area.get_mut().move_cursor(to);
     }
 
     /// Is there no text?

@@ -7,6 +7,8 @@ pub mod composer;
 pub mod editor;
 pub mod generation;
 pub mod heights;
+pub mod image;
+pub mod kills;
 pub mod ledger;
 pub mod mention;
 pub mod overlay;
@@ -23,6 +25,7 @@ pub mod status;
 pub mod tasks;
 pub mod timeline;
 pub mod transcript;
+pub mod vim;
 
 use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
@@ -71,13 +74,18 @@ pub struct Screen {
     pub is_focused: bool,
     /// Does the person want the panes?
     pub wants_sidebar: bool,
+    /// Has the pane with the keys the whole screen?
+    pub is_zoomed: bool,
 }
 
 impl Screen {
     /// Do the panes stand beside the transcript?
     #[must_use]
     pub fn has_sidebar(&self) -> bool {
-        self.wants_sidebar && self.width >= SIDEBAR_FROM && self.height >= SIDEBAR_FROM_ROWS
+        self.wants_sidebar
+            && !self.is_zoomed
+            && self.width >= SIDEBAR_FROM
+            && self.height >= SIDEBAR_FROM_ROWS
     }
 }
 
@@ -90,6 +98,52 @@ pub struct Themes {
     pub chosen: String,
     /// The one the screen has: another one while it is only looked at.
     pub shown: String,
+}
+
+/// Keys that may become a chord.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingChord {
+    /// Where they were pressed.
+    pub context: Context,
+    /// The keys so far.
+    pub keys: Vec<super::key::KeyPress>,
+    /// When they are given up, seconds since 1970.
+    pub until: f64,
+}
+
+/// A question beside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Aside {
+    /// Its name.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The answer so far.
+    pub answer: String,
+    /// Is it complete?
+    pub is_done: bool,
+}
+
+/// What the external editor was opened for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum EditTarget {
+    /// The draft.
+    #[default]
+    Draft,
+    /// The content of what is asked for.
+    Approval {
+        /// The request's id.
+        request: String,
+    },
+}
+
+/// A command of the person's that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellRun {
+    /// Its request.
+    pub id: EffectId,
+    /// The name of its cell.
+    pub call: String,
 }
 
 /// All state of the screen.
@@ -137,6 +191,22 @@ pub struct Model {
     pub start_warnings: Vec<String>,
     /// The request that opens a session, while it runs.
     pub opening: Option<EffectId>,
+    /// Keys that may become a chord.
+    pub chord: Option<PendingChord>,
+    /// A question beside the conversation.
+    pub aside: Option<Aside>,
+    /// The configured hooks, a line each.
+    pub hooks: Vec<String>,
+    /// Where the transcript was scrolled to when the program ended unexpectedly.
+    pub place: Option<composer::Place>,
+    /// Does nobody answer, by the person's word?
+    pub is_away: bool,
+    /// What narrows the help page.
+    pub help_filter: String,
+    /// What the external editor was opened for.
+    pub editing: EditTarget,
+    /// A command of the person's that runs.
+    pub shell: Option<ShellRun>,
     /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
     pub leave_armed: Option<f64>,
     /// Index of the first cell of the current step: what a retry makes void.
@@ -159,7 +229,13 @@ impl Model {
     #[must_use]
     pub fn new(width: u16, height: u16) -> Self {
         Self {
-            screen: Screen { width, height, is_focused: true, wants_sidebar: true },
+            screen: Screen {
+                width,
+                height,
+                is_focused: true,
+                wants_sidebar: true,
+                is_zoomed: false,
+            },
             transcript: Transcript::default(),
             composer: Composer::default(),
             mention: Mention::default(),
@@ -180,6 +256,14 @@ impl Model {
             awaits_turn: false,
             start_warnings: Vec::new(),
             opening: None,
+            chord: None,
+            aside: None,
+            hooks: Vec::new(),
+            place: None,
+            is_away: false,
+            help_filter: String::new(),
+            editing: EditTarget::default(),
+            shell: None,
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
@@ -210,7 +294,7 @@ impl Model {
         }
         match self.overlays.last() {
             Some(Overlay::Pager(_)) => Context::Pager,
-            Some(Overlay::Help { .. }) => Context::Help,
+            Some(Overlay::Help { .. } | Overlay::Page(_) | Overlay::Aside { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
@@ -266,6 +350,9 @@ impl Model {
                 transcript.selected = Some(selected.clamp(visible.first, visible.last));
             }
         }
+        if let Some(top) = frame.asked_top {
+            self.approvals.top = top;
+        }
         match (frame.pager_top, self.overlays.last_mut()) {
             (Some(top), Some(Overlay::Pager(pager))) => {
                 pager.top = top;
@@ -283,16 +370,18 @@ impl Model {
     #[must_use]
     pub fn next_change(&self, now: f64) -> Option<f64> {
         let spinner = (self.status.activity.is_running()
+            || self.shell.is_some()
             || self.tasks.running() > 0
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
+        let chord = self.chord.as_ref().map(|chord| chord.until);
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
         let replay = self.replay.as_ref().and_then(Replay::due);
         let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
-        [replay, spinner, toast, panel, question, leave, self.composer.save_due()]
+        [chord, replay, spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

@@ -49,6 +49,24 @@ pub enum Overlay {
     Rewind(Box<RewindView>),
     /// One cell, all of it.
     Pager(Pager),
+    /// A text to read.
+    Page(Page),
+    /// The answer to a question beside the conversation.
+    Aside {
+        /// First visible line.
+        scroll: u16,
+    },
+}
+
+/// A text to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its title.
+    pub title: &'static str,
+    /// Its lines.
+    pub lines: Vec<String>,
+    /// First visible line.
+    pub scroll: u16,
 }
 
 /// One cell on the whole screen.

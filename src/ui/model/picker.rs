@@ -16,6 +16,8 @@ pub enum Choice {
     Command(String),
     /// Write a text into the composer.
     Text(String),
+    /// Write what was put aside into the composer.
+    Stash(usize),
     /// Let this model of the configuration answer.
     Model(String),
     /// Let the model think, or not.

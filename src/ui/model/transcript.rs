@@ -84,6 +84,8 @@ pub struct FrameInfo {
     pub measured: Vec<(usize, usize)>,
     /// First line the pager shows, moves carried out.
     pub pager_top: Option<usize>,
+    /// First line shown of what is asked for, when it is shown whole.
+    pub asked_top: Option<usize>,
 }
 
 /// The transcript.

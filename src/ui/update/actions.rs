@@ -3,14 +3,14 @@
 use super::super::effect::{Effect, OpenTarget};
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::Action;
-use super::super::model::overlay::{Overlay, PagerMove};
+use super::super::model::overlay::{Overlay, Page, PagerMove};
 use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    calls, is_idle, ledger, mention, overlay, picker, reading, session, sessions, slash, tasks,
-    timeline, toast,
+    calls, compose, is_idle, ledger, mention, overlay, pages, picker, reading, session, sessions,
+    shell, slash, tasks, timeline, toast,
 };
 use crate::wire::Command;
 
@@ -25,6 +25,7 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         Action::Quit => quit(model, now),
         Action::Help => {
             if !matches!(model.overlays.last(), Some(Overlay::Help { .. })) {
+                model.help_filter.clear();
                 model.overlays.push(Overlay::Help { scroll: 0 });
             }
             Vec::new()
@@ -82,6 +83,10 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             }
             Vec::new()
         }
+        Action::Zoom => {
+            zoom(model);
+            Vec::new()
+        }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
         // The rest means something in one place only.
@@ -106,9 +111,21 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         Action::Complete => slash::complete(model),
         Action::Previous => previous(model),
         Action::Next => next(model),
-        _ => {}
+        other => return compose::act(model, other, now).unwrap_or_default(),
     }
     Vec::new()
+}
+
+/// The pane with the keys on the whole screen, and back.
+fn zoom(model: &mut Model) {
+    if model.focus == Focus::Timeline {
+        model.focus = Focus::Composer;
+        model.overlays.push(Overlay::Timeline);
+    } else if matches!(model.overlays.last(), Some(Overlay::Timeline)) {
+        model.overlays.pop();
+    } else {
+        model.screen.is_zoomed = !model.screen.is_zoomed;
+    }
 }
 
 fn previous(model: &mut Model) {
@@ -120,7 +137,7 @@ fn previous(model: &mut Model) {
     } else if model.composer.editor.is_empty()
         && let Some(queued) = model.composer.queue.pop_back()
     {
-        model.composer.give_back(&queued);
+        model.composer.show(&queued);
     } else {
         model.composer.recall_previous();
     }
@@ -149,8 +166,9 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
     };
     match text {
         Some(text) if !text.trim().is_empty() => {
+            let input = model.composer.input(&text);
             toast(model, "Goes into the running turn after this step", now);
-            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(text.into()))]
+            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(input))]
         }
         _ => Vec::new(),
     }
@@ -159,7 +177,11 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
 /// The wheel turned.
 pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
     match model.overlays.last_mut() {
-        Some(Overlay::Help { scroll }) => {
+        Some(
+            Overlay::Help { scroll }
+            | Overlay::Aside { scroll }
+            | Overlay::Page(Page { scroll, .. }),
+        ) => {
             *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
             Vec::new()
         }
@@ -184,7 +206,12 @@ fn scroll(model: &mut Model, by: Scroll) -> Vec<Effect> {
 
 /// One step back: the topmost overlay, the pane, the turn. Never loses anything.
 fn back(model: &mut Model, now: f64) -> Vec<Effect> {
-    if model.overlays.pop().is_some() {
+    match model.overlays.pop() {
+        Some(Overlay::Aside { .. }) => return pages::close_aside(model),
+        Some(_) => return Vec::new(),
+        None => {}
+    }
+    if std::mem::take(&mut model.screen.is_zoomed) {
         return Vec::new();
     }
     if model.focus == Focus::Transcript && !model.search.pattern.is_empty() {
@@ -198,10 +225,17 @@ fn back(model: &mut Model, now: f64) -> Vec<Effect> {
     if slash::dismiss(model) || model.mention.dismiss() {
         return Vec::new();
     }
+    if model.composer.is_shell && model.composer.editor.is_empty() && model.shell.is_none() {
+        model.composer.is_shell = false;
+        return Vec::new();
+    }
     cancel(model, now).unwrap_or_default()
 }
 
 fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
+    if let Some(stopped) = shell::stop(model) {
+        return Some(stopped);
+    }
     let Activity::Running { cancelling, .. } = &mut model.status.activity else { return None };
     if !*cancelling {
         *cancelling = true;
@@ -218,7 +252,8 @@ fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
 
 /// Stops what runs, or clears the draft, or leaves when pressed twice.
 fn interrupt(model: &mut Model, now: f64) -> Vec<Effect> {
-    if let Activity::Running { cancelling: false, .. } = model.status.activity {
+    let is_running = matches!(model.status.activity, Activity::Running { cancelling: false, .. });
+    if is_running || model.shell.is_some() && model.leave_armed.is_none() {
         return cancel(model, now).unwrap_or_default();
     }
     if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {

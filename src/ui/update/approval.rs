@@ -9,7 +9,7 @@ use super::super::model::Model;
 use super::super::model::approval::Answer;
 use super::super::model::cell::ToolState;
 use super::super::model::editor::Editor;
-use super::{question, toast};
+use super::{approval_edit, question, toast};
 use crate::permission::Scope;
 use crate::wire::{
     ApprovalChoice, ApprovalResponse, Command, HookAnswer, Request, Response, ToolCallAnswer,
@@ -25,6 +25,7 @@ pub(super) fn requested(model: &mut Model, request: Request, now: f64) -> Vec<Ef
                 tool.started = None;
             });
             model.approvals.push(request, now);
+            approval_edit::refresh(model);
             if model.screen.is_focused {
                 Vec::new()
             } else {
@@ -55,6 +56,9 @@ fn answer(response: Response) -> Vec<Effect> {
 pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
     let offered = model.approvals.answers();
     let answers = offered.len();
+    if model.approvals.is_expanded && scroll(model, action) {
+        return Some(Vec::new());
+    }
     let panel = &mut model.approvals;
     match action {
         Action::SelectPrevious => panel.marked = (panel.marked + answers - 1) % answers,
@@ -69,9 +73,29 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::EditCommand if offered.contains(&Answer::Edit) => {
             return Some(give(model, Answer::Edit, now));
         }
-        Action::ApproveByRule | Action::EditCommand => {}
+        Action::EditContent => return Some(approval_edit::begin(model, now)),
+        Action::ApproveAll if offered.contains(&Answer::All) => {
+            return Some(give(model, Answer::All, now));
+        }
+        Action::RejectAll if offered.contains(&Answer::RejectAll) => {
+            return Some(give(model, Answer::RejectAll, now));
+        }
+        Action::ApproveAll | Action::RejectAll => {
+            toast(model, "Nothing else of this kind waits, or it is dangerous", now);
+        }
+        Action::ApproveByRule | Action::RuleScope if panel.rule().is_none() => {
+            toast(model, "No rule can allow this", now);
+        }
+        Action::EditCommand => toast(model, "No command is asked for", now),
+        Action::RuleScope => panel.next_scope(),
+        Action::Open => {
+            panel.is_expanded = !panel.is_expanded;
+            panel.top = 0;
+        }
+        Action::ApproveByRule => {}
         Action::WidenRule | Action::NarrowRule => {
             panel.widen(action == Action::WidenRule);
+            approval_edit::refresh(model);
         }
         Action::Choose => {
             let marked = offered[panel.marked.min(answers - 1)];
@@ -80,6 +104,41 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         _ => return None,
     }
     Some(Vec::new())
+}
+
+/// Moves through what is shown whole; says whether the action was a move.
+fn scroll(model: &mut Model, action: Action) -> bool {
+    let rows = usize::from(model.screen.height / 2).max(1);
+    let top = &mut model.approvals.top;
+    match action {
+        Action::ScrollUp => *top = top.saturating_sub(1),
+        Action::ScrollDown => *top = top.saturating_add(1),
+        Action::PageUp => *top = top.saturating_sub(rows),
+        Action::PageDown => *top = top.saturating_add(rows),
+        Action::Top => *top = 0,
+        Action::Bottom => *top = usize::MAX,
+        _ => return false,
+    }
+    true
+}
+
+/// Gives all requests of the first one's kind the same answer.
+fn give_all(model: &mut Model, choice: ApprovalChoice, now: f64) -> Vec<Effect> {
+    let ids = model.approvals.alike();
+    let word = if choice == ApprovalChoice::Approve { "Approved" } else { "Rejected" };
+    toast(model, format!("{word}: {} at once", ids.len()), now);
+    let mut effects = Vec::new();
+    for request_id in ids {
+        let Some(request) = model.approvals.remove(&request_id, now) else { continue };
+        if choice == ApprovalChoice::Approve {
+            model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
+        }
+        let feedback = String::new();
+        let response = ApprovalResponse { request_id, response: choice, feedback };
+        effects.extend(answer(Response::Approval(response)));
+    }
+    approval_edit::refresh(model);
+    effects
 }
 
 fn give(model: &mut Model, answer: Answer, now: f64) -> Vec<Effect> {
@@ -94,6 +153,9 @@ fn give(model: &mut Model, answer: Answer, now: f64) -> Vec<Effect> {
         }
         Answer::Reject => respond(model, ApprovalChoice::Reject, String::new(), now),
         Answer::Rule => allow_by_rule(model, now),
+        Answer::All => give_all(model, ApprovalChoice::Approve, now),
+        Answer::RejectAll => give_all(model, ApprovalChoice::Reject, now),
+        Answer::EditContent => approval_edit::begin(model, now),
         Answer::Feedback => {
             write(model, answer, Editor::default());
             Vec::new()
@@ -115,9 +177,15 @@ fn write(model: &mut Model, answer: Answer, editor: Editor) {
 
 fn allow_by_rule(model: &mut Model, now: f64) -> Vec<Effect> {
     let Some(rule) = model.approvals.rule().cloned() else { return Vec::new() };
-    toast(model, format!("Approved for this session: {}", rule.in_words()), now);
+    let scope = model.approvals.scope;
+    let place = match scope {
+        Scope::Session => "for this session",
+        Scope::Project => "in this project",
+        Scope::User => "everywhere",
+    };
+    toast(model, format!("Approved {place}: {}", rule.in_words()), now);
     let request_id = settle(model, true, now);
-    vec![Effect::Send(Command::AddRule { request_id, scope: Scope::Session, rule })]
+    vec![Effect::Send(Command::AddRule { request_id, scope, rule })]
 }
 
 /// Approves the call with the command that was written.
@@ -126,8 +194,16 @@ fn approve_edited(model: &mut Model, command: String, now: f64) -> Vec<Effect> {
         toast(model, "An empty command cannot be run; Esc goes back", now);
         return Vec::new();
     }
+    approve_with(model, Map::from_iter([("command".to_owned(), Value::String(command))]), now)
+}
+
+/// Approves the call with other arguments.
+pub(super) fn approve_with(
+    model: &mut Model,
+    arguments: Map<String, Value>,
+    now: f64,
+) -> Vec<Effect> {
     let Some(request_id) = settle(model, true, now) else { return Vec::new() };
-    let arguments = Map::from_iter([("command".to_owned(), Value::String(command))]);
     vec![Effect::Send(Command::ApproveEdited { request_id, arguments })]
 }
 
@@ -138,6 +214,7 @@ fn settle(model: &mut Model, is_yes: bool, now: f64) -> Option<String> {
     if is_yes {
         model.transcript.edit_tool(&request.tool_call_id, |tool| tool.start(now));
     }
+    approval_edit::refresh(model);
     Some(id)
 }
 

@@ -4,10 +4,12 @@ use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
+use super::super::model::image::pasted_path;
 use super::super::model::overlay::Overlay;
+use super::super::model::vim::Mode;
 use super::{
-    actions, approval, calls, generation, ledger, overlay, picker, question, reading, replay,
-    rewind, search, sessions, setup, slash, tasks, timeline, toast,
+    actions, approval, calls, chords, generation, ledger, overlay, picker, question, reading,
+    replay, rewind, search, sessions, setup, slash, tasks, timeline, toast, vim,
 };
 
 /// A key was pressed.
@@ -22,8 +24,27 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
         return setup::key(model, key, now);
     }
+    if let Some(effects) = chords::press(model, context, key, now) {
+        return effects;
+    }
+    alone(model, key, now)
+}
+
+/// A key that belongs to no chord.
+pub(super) fn alone(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    let context = model.context(now);
     match context {
         Context::Composer => return composer(model, key, now),
+        Context::Help if matches!(model.overlays.last(), Some(Overlay::Help { .. })) => {
+            match key.code {
+                KeyCode::Char(c) if key.is_text() => model.help_filter.push(c),
+                KeyCode::Backspace => {
+                    model.help_filter.pop();
+                }
+                _ => return by_keymap(model, context, key, now),
+            }
+            return Vec::new();
+        }
         Context::Search => return search::key(model, key, now),
         Context::Sessions => {
             if let Some(effects) = sessions::write(model, key) {
@@ -34,19 +55,21 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
         Context::Dialog => return dialog(model, key, now),
         _ => {}
     }
+    by_keymap(model, context, key, now)
+}
+
+fn by_keymap(model: &mut Model, context: Context, key: KeyPress, now: f64) -> Vec<Effect> {
     match model.keymap.lookup(context, key) {
         Some(action) => act(model, context, action, now),
         None => {
-            if key.is_text() {
-                let text = format!("{key} does nothing here; Esc goes back to the composer");
-                toast(model, text, now);
-            }
+            let text = format!("{key} does nothing here; Esc goes back to the composer");
+            toast(model, text, now);
             Vec::new()
         }
     }
 }
 
-fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
+pub(super) fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Effect> {
     let handled = match context {
         Context::Approval => approval::act(model, action, now),
         Context::Question => question::act(model, action, now),
@@ -79,6 +102,15 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if key.code == KeyCode::Char('?') && key.is_text() && model.composer.editor.is_empty() {
         return actions::global(model, Action::Help, now);
     }
+    if let Some(effects) = vim::key(model, key, now) {
+        return effects;
+    }
+    if let Some(effects) = shell_mode(model, key) {
+        return effects;
+    }
+    if !is_kill(model, key) {
+        model.composer.kills.interrupt();
+    }
     match model.keymap.in_context(Context::Composer, key) {
         Some(action) => return actions::compose(model, action, now),
         None if key.is_text() => {}
@@ -90,12 +122,53 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
             }
         }
     }
-    if model.composer.editor.key(key) {
+    let writes = model.composer.vim.as_ref().is_none_or(|vim| vim.mode == Mode::Insert);
+    if writes && model.composer.editor.key(key) {
         model.composer.completion = 0;
         model.composer.keep_marks_whole();
+    } else if is_unknown(key) {
+        toast(model, format!("{key} does nothing here; F1 shows the keys"), now);
     }
     model.leave_armed = None;
     Vec::new()
+}
+
+/// Is it a key that no text box could have a use for?
+fn is_unknown(key: KeyPress) -> bool {
+    matches!(key.code, KeyCode::F(_)) || key.code == KeyCode::Char(' ') && key.ctrl
+}
+
+/// Does `key` go on deleting, or putting back?
+fn is_kill(model: &Model, key: KeyPress) -> bool {
+    let action = model.keymap.in_context(Context::Composer, key);
+    matches!(
+        action,
+        Some(
+            Action::KillToEnd
+                | Action::KillToStart
+                | Action::KillWord
+                | Action::KillNextWord
+                | Action::Yank
+                | Action::YankPop
+        )
+    )
+}
+
+/// `!` into the empty composer begins a command for the shell, Backspace in it ends that.
+fn shell_mode(model: &mut Model, key: KeyPress) -> Option<Vec<Effect>> {
+    let composer = &mut model.composer;
+    if !composer.editor.is_empty() {
+        return None;
+    }
+    if composer.is_shell && key.code == KeyCode::Backspace {
+        composer.is_shell = false;
+        return Some(Vec::new());
+    }
+    if !composer.is_shell && key.code == KeyCode::Char('!') && key.is_text() {
+        composer.is_shell = true;
+        return Some(Vec::new());
+    }
+    None
 }
 
 fn dialog(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
@@ -141,6 +214,10 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         None => match &mut model.approvals.feedback {
             Some(feedback) => feedback.insert(text),
             None => {
+                if let Some(path) = pasted_path(text).filter(|_| !model.composer.is_shell) {
+                    let id = model.next_effect();
+                    return vec![Effect::ReadImage { id, path: Some(path) }];
+                }
                 model.composer.paste(text);
                 model.composer.completion = 0;
             }

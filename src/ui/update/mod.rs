@@ -3,13 +3,17 @@
 
 mod actions;
 mod approval;
+mod approval_edit;
 mod calls;
+mod chords;
+mod compose;
 mod copy;
 mod generation;
 mod keys;
 mod ledger;
 mod mention;
 mod overlay;
+mod pages;
 mod papers;
 mod picker;
 mod question;
@@ -21,11 +25,13 @@ mod search;
 mod session;
 mod sessions;
 mod setup;
+mod shell;
 mod slash;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod vim;
 mod wire;
 
 pub use setup::money;
@@ -34,7 +40,7 @@ pub use slash::{commands, completions};
 use super::effect::Effect;
 use super::model::editor::Editor;
 use super::model::status::{Activity, Toast};
-use super::model::{LEAVE_SECONDS, Model};
+use super::model::{EditTarget, LEAVE_SECONDS, Model};
 use super::msg::Msg;
 use crate::wire::DoorMessage;
 
@@ -42,7 +48,11 @@ use crate::wire::DoorMessage;
 pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     let may_change_draft = matches!(
         msg,
-        Msg::Key(_) | Msg::Paste(_) | Msg::Edited(_) | Msg::Door(DoorMessage::PromptDone(_))
+        Msg::Key(_)
+            | Msg::Paste(_)
+            | Msg::Edited(_)
+            | Msg::Image { .. }
+            | Msg::Door(DoorMessage::PromptDone(_))
     );
     let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let mut effects = take_in(model, msg, now);
@@ -53,6 +63,12 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
+    }
+    if effects.contains(&Effect::Quit) {
+        // Leaving is no crash: there is nothing to go on with.
+        (model.composer.asked, model.composer.place) = (Vec::new(), None);
+    } else {
+        session::keep_place(model, now);
     }
     if effects.contains(&Effect::Quit)
         && let Some(draft) = model.composer.take_unsaved()
@@ -111,21 +127,36 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Draft(draft) => {
+            session::came_back(model, &draft, now);
             if model.composer.restore(draft) {
                 toast(model, "What you had not sent is back", now);
             }
             Vec::new()
         }
         Msg::Edited(result) => {
-            match result {
-                Ok(text) => {
+            let target = std::mem::take(&mut model.editing);
+            match (result, target) {
+                (Ok(text), EditTarget::Approval { request }) => {
+                    return approval_edit::edited(model, &request, &text, now);
+                }
+                (Err(reason), EditTarget::Approval { .. }) => {
+                    let what = reason.split(';').next().unwrap_or_default().to_owned();
+                    toast(model, format!("{what}; the question stands"), now);
+                }
+                (Ok(text), EditTarget::Draft) => {
                     model.composer.take();
                     model.composer.editor = Editor::with_text(text.trim_end_matches('\n'));
                 }
-                Err(reason) => toast(model, reason, now),
+                (Err(reason), EditTarget::Draft) => toast(model, reason, now),
             }
             Vec::new()
         }
+        Msg::Image { id, result } => compose::image_read(model, id, result, now),
+        Msg::ShellOutput { id, text } => {
+            shell::printed(model, id, &text);
+            Vec::new()
+        }
+        Msg::ShellEnded { id, result } => shell::ended(model, id, result, now),
         Msg::Tick => tick(model, now),
         Msg::Terminate => vec![Effect::Quit],
     }
@@ -162,9 +193,11 @@ fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.leave_armed.is_some_and(|armed| now >= armed + LEAVE_SECONDS) {
         model.leave_armed = None;
     }
+    let mut effects = chords::expire(model, now);
     let is_due = model.composer.save_due().is_some_and(|due| now >= due);
     let unsaved = is_due.then(|| model.composer.take_unsaved()).flatten();
-    unsaved.map(Effect::SaveDraft).into_iter().collect()
+    effects.extend(unsaved.map(Effect::SaveDraft));
+    effects
 }
 
 /// Says something that goes away by itself.

@@ -3,7 +3,7 @@
 use super::super::effect::Effect;
 use super::super::keymap::Action;
 use super::super::model::Model;
-use super::super::model::overlay::Overlay;
+use super::super::model::overlay::{Overlay, Page};
 use super::{generation, is_idle, slash, timeline, toast};
 
 /// Is the timeline the topmost overlay?
@@ -18,7 +18,12 @@ pub(super) fn close_all(model: &mut Model) {
 
 /// A key of the help page; none when it means nothing there.
 pub(super) fn act_in_help(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
-    let Some(Overlay::Help { scroll }) = model.overlays.last_mut() else { return None };
+    let Some(
+        Overlay::Help { scroll } | Overlay::Aside { scroll } | Overlay::Page(Page { scroll, .. }),
+    ) = model.overlays.last_mut()
+    else {
+        return None;
+    };
     match action {
         Action::ScrollUp => *scroll = scroll.saturating_sub(1),
         Action::ScrollDown => *scroll = scroll.saturating_add(1),

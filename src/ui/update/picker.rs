@@ -4,7 +4,6 @@ use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::Action;
 use super::super::model::Model;
-use super::super::model::editor::Editor;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
 use super::{actions, papers, setup, slash, toast};
@@ -46,6 +45,17 @@ pub(super) fn open_history(model: &mut Model) {
         })
         .collect();
     let picker = Picker::new("Earlier prompts", "No earlier prompt has this in it.", rows);
+    model.overlays.push(Overlay::Picker(Box::new(picker)));
+}
+
+/// Shows what was put aside, latest first.
+pub(super) fn open_stash(model: &mut Model) {
+    let rows = model.composer.stash.iter().enumerate().rev().map(|(index, text)| PickerRow {
+        label: text.replace('\n', " "),
+        detail: String::new(),
+        choice: Choice::Stash(index),
+    });
+    let picker = Picker::new("Put aside", "Nothing like it is put aside.", rows.collect());
     model.overlays.push(Overlay::Picker(Box::new(picker)));
 }
 
@@ -114,9 +124,13 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
 
 fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
     match choice {
-        Choice::Action(action @ (Action::SearchHistory | Action::ExternalEditor)) => {
-            actions::compose(model, action, now)
-        }
+        Choice::Action(
+            action @ (Action::SearchHistory
+            | Action::ExternalEditor
+            | Action::ToggleShell
+            | Action::Stash
+            | Action::PasteImage),
+        ) => actions::compose(model, action, now),
         Choice::Action(action) => actions::global(model, action, now),
         Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
         Choice::Undo(at) => papers::undo_at(model, at),
@@ -129,8 +143,12 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             model.themes.chosen = name;
             Vec::new()
         }
+        Choice::Stash(index) => {
+            model.composer.take_from_stash(index);
+            Vec::new()
+        }
         Choice::Text(text) => {
-            model.composer.editor = Editor::with_text(&text);
+            model.composer.show(&text);
             Vec::new()
         }
     }

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::super::effect::{Effect, EffectId, OpenTarget};
 use super::super::model::cell::Level;
-use super::super::model::composer::Composer;
+use super::super::model::composer::{Composer, Draft, Place};
 use super::super::model::overlay::Overlay;
 use super::super::model::search::Search;
 use super::super::model::status::{Activity, Status};
 use super::super::model::timeline::{CheckpointEntry, EntryKind, Timeline};
-use super::super::model::transcript::{Seen, Transcript};
+use super::super::model::transcript::{Position, Seen, Transcript};
 use super::super::model::{Focus, Model};
 use super::super::msg::Opened;
 use super::recall::Recall;
@@ -77,6 +77,7 @@ pub(super) fn opened(
         );
         wire::notice(model, Level::Warning, text, now);
     }
+    put_back_place(model);
     match model.first_prompt.take() {
         Some(prompt) => slash::send(model, &prompt, now),
         None => next_queued(model, now),
@@ -140,6 +141,9 @@ pub(super) fn reset(model: &mut Model) {
     fresh.shows_details = model.shows_details;
     fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
+    fresh.shell = model.shell.take();
+    fresh.hooks = std::mem::take(&mut model.hooks);
+    fresh.place = model.place.take();
     fresh.first_prompt = model.first_prompt.take();
     fresh.start_warnings = std::mem::take(&mut model.start_warnings);
     fresh.status = Status { toast: model.status.toast.take(), ..Status::default() };
@@ -213,7 +217,7 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
 /// A turn this long is worth a bell when nobody is looking.
 const BELL_AFTER_SECONDS: f64 = 5.0;
 
-fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
+pub(super) fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
     match model.composer.queue.pop_front() {
         Some(text) => slash::send(model, &text, now),
         None => Vec::new(),
@@ -233,4 +237,56 @@ pub(super) fn gone(model: &mut Model, now: f64) -> Vec<Effect> {
         wire::notice(model, Level::Error, text, now);
     }
     Vec::new()
+}
+
+/// What waits and where the screen stands is kept with the draft, for after a crash.
+pub(super) fn keep_place(model: &mut Model, now: f64) {
+    let asked = model.approvals.in_words();
+    let place = match model.transcript.position {
+        Position::At { cell, line } if model.opening.is_none() => {
+            let index = model.transcript.index_of(cell);
+            let cells = model.transcript.cells().len();
+            model.status.info.id.clone().zip(index).map(|(session, index)| Place {
+                session,
+                cell: cells - index,
+                line,
+            })
+        }
+        _ => None,
+    };
+    let composer = &mut model.composer;
+    if composer.asked != asked || composer.place != place {
+        (composer.asked, composer.place) = (asked, place);
+        composer.touch(now);
+    }
+}
+
+/// A draft is on disk: the program did not end in peace, or there was something unsent.
+pub(super) fn came_back(model: &mut Model, draft: &Draft, now: f64) {
+    model.place.clone_from(&draft.place);
+    for asked in &draft.asked {
+        let text = format!(
+            "When the program ended, this waited for your answer: {asked}. It was not done; ask for \
+             it again if it still should be."
+        );
+        if model.opening.is_some() {
+            model.start_warnings.push(text);
+        } else {
+            wire::notice(model, Level::Warning, text, now);
+        }
+    }
+    if model.opening.is_none() {
+        put_back_place(model);
+    }
+}
+
+fn put_back_place(model: &mut Model) {
+    let Some(place) = model.place.take() else { return };
+    let cells = model.transcript.cells();
+    let index = cells.len().saturating_sub(place.cell);
+    if model.status.info.id.as_ref() == Some(&place.session)
+        && let Some(cell) = cells.get(index)
+    {
+        model.transcript.position = Position::At { cell: cell.id, line: place.line };
+    }
 }

@@ -4,7 +4,10 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, ledger, overlay, papers, picker, session, sessions, setup, tasks, toast};
+use super::{
+    compose, is_idle, ledger, overlay, pages, papers, picker, session, sessions, setup, shell,
+    tasks, toast,
+};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -57,6 +60,31 @@ const LOCAL: &[LocalCommand] = &[
     },
     LocalCommand { name: "tasks", aliases: &["task"], description: "Background tasks" },
     LocalCommand { name: "theme", aliases: &["themes"], description: "Choose how it looks" },
+    LocalCommand {
+        name: "vim",
+        aliases: &[],
+        description: "Vim's keys in the composer, on or off",
+    },
+    LocalCommand { name: "usage", aliases: &["status"], description: "Tokens used" },
+    LocalCommand { name: "mcp", aliases: &[], description: "MCP servers and their tools" },
+    LocalCommand { name: "hooks", aliases: &[], description: "The configured hooks" },
+    LocalCommand {
+        name: "debug",
+        aliases: &[],
+        description: "What the screen knows about the session",
+    },
+    LocalCommand { name: "changelog", aliases: &["release-notes"], description: "What changed" },
+    LocalCommand { name: "version", aliases: &[], description: "This program's version" },
+    LocalCommand {
+        name: "away",
+        aliases: &[],
+        description: "Nobody is here: approve everything until /away again",
+    },
+    LocalCommand {
+        name: "btw",
+        aliases: &[],
+        description: "Ask something beside the conversation",
+    },
     LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
 ];
 
@@ -66,6 +94,9 @@ pub type Completion = (String, String);
 /// The slash commands that what is typed may become; empty when it is no beginning of one.
 #[must_use]
 pub fn completions(model: &Model) -> Vec<Completion> {
+    if model.composer.is_shell {
+        return Vec::new();
+    }
     let Some(text) = model.composer.editor.only_line() else { return Vec::new() };
     let Some(typed) = text.strip_prefix('/') else { return Vec::new() };
     if typed.contains(|c: char| c.is_whitespace()) || model.composer.completion == DISMISSED {
@@ -149,6 +180,9 @@ pub(super) fn complete(model: &mut Model) {
 
 /// Sends what is in the composer, or queues it while a turn runs.
 pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
+    if model.composer.is_shell {
+        return shell::submit(model, now);
+    }
     if completions(model).len() > 1 || !completions(model).is_empty() && !is_exact(model) {
         complete(model);
     }
@@ -179,7 +213,7 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
     if let Some(effects) = local(model, text, now) {
         return effects;
     }
-    if !is_idle(model) {
+    if !is_idle(model) || model.shell.is_some() {
         if model.status.activity == Activity::Gone {
             toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
         } else {
@@ -187,7 +221,8 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
         }
         return Vec::new();
     }
-    start(model, text.to_owned().into(), now)
+    let input = model.composer.input(text);
+    start(model, input, now)
 }
 
 /// Begins a turn.
@@ -214,6 +249,9 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
     if let Some(effects) = papers::command(model, command.name, rest.trim(), now) {
         return Some(effects);
     }
+    if let Some(effects) = pages::command(model, command.name, rest.trim(), now) {
+        return Some(effects);
+    }
     // What stands behind the others is for the engine, or a sentence.
     if !rest.trim().is_empty() {
         return None;
@@ -224,6 +262,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "new" => return Some(session::open(model, OpenTarget::New, now)),
         "context" => return Some(ledger::toggle(model)),
         "clear" => overlay::ask_clear(model, now),
+        "vim" => compose::toggle_vim(model, now),
         "tasks" => tasks::open(model),
         "theme" => picker::open_themes(model),
         _ => return Some(vec![Effect::Quit]),

@@ -2,6 +2,8 @@
 
 mod approving;
 mod composing;
+mod drafting;
+mod everykey;
 mod question;
 mod rewind;
 mod sessions;

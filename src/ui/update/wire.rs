@@ -5,8 +5,7 @@ use super::super::model::Model;
 use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
 use super::super::model::status::Activity;
 use super::super::model::timeline::Jump;
-use super::tasks;
-use super::{generation, ledger, timeline};
+use super::{generation, ledger, pages, tasks, timeline};
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
@@ -48,10 +47,15 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
             model.transcript.push(CellKind::Plan { text: plan.content }, true, at);
         }
         Event::BtwBegin(question) => {
-            notice(model, Level::Info, format!("Aside: {}", question.question), at);
+            if model.aside.as_ref().is_none_or(|aside| aside.id != question.id) {
+                notice(model, Level::Info, format!("Aside: {}", question.question), at);
+            }
         }
         Event::BtwEnd(answer) => {
             let text = answer.response.or(answer.error).unwrap_or_default();
+            if pages::ended(model, &answer.id, &text) {
+                return;
+            }
             model.transcript.push(CellKind::Assistant { text: text.into() }, true, at);
         }
         Event::SubagentEvent(event) => tasks::nested(model, &event, at),
@@ -334,7 +338,7 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
             });
         }
         // Not shown yet.
-        Extension::SideAnswer(_) => {}
+        Extension::SideAnswer(piece) => pages::answered(model, &piece),
         Extension::MessagesPinned(pinned) => generation::pinned(model, &pinned, at),
         Extension::MessagesHidden(hidden) => generation::hidden(model, &hidden, at),
         Extension::RevertPreview(preview) => timeline::priced(model, preview),

@@ -18,6 +18,7 @@ use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::put::put;
 use crate::message::{DiffBlock, DisplayBlock};
+use crate::permission::Scope;
 use crate::permission::danger;
 use crate::wire::ApprovalRequest;
 
@@ -73,6 +74,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
+    top: &mut Option<usize>,
 ) -> Option<Point> {
     let request = model.approvals.current()?;
     if area.height == 0 {
@@ -93,7 +95,7 @@ pub(super) fn draw(
     let bottom_height = (answers_height + feedback_rows).min(rest.height);
     let subject_height = rest.height - bottom_height;
     let subject_area = Rect { height: subject_height, ..rest };
-    draw_subject(model, &subject.lines, theme, subject_area, buffer);
+    *top = draw_subject(model, &subject.lines, theme, subject_area, buffer);
     let answers = Rect { y: rest.y + subject_height, height: answers_height, ..rest };
     if answers_height == 1 {
         draw_short_answers(model, theme, answers, buffer, now);
@@ -147,11 +149,16 @@ fn draw_subject(
     theme: &Theme,
     area: Rect,
     buffer: &mut Buffer,
-) {
+) -> Option<usize> {
     let rows = usize::from(area.height);
     let fits = lines.len() <= rows;
     let shown = if fits { rows } else { rows.saturating_sub(1) };
-    for (row, line) in lines.iter().take(shown).enumerate() {
+    let top = if model.approvals.is_expanded {
+        model.approvals.top.min(lines.len().saturating_sub(shown))
+    } else {
+        0
+    };
+    for (row, line) in lines.iter().skip(top).take(shown).enumerate() {
         let y = area.y + u16::try_from(row).unwrap_or_default();
         line.render(Rect { y, height: 1, ..area }, buffer);
     }
@@ -163,8 +170,12 @@ fn draw_subject(
             theme.marks.ellipsis,
             lines.len() - shown
         );
+        let last = (top + shown).min(lines.len());
+        let place = format!("  {}-{last} of {} lines, PageUp, PageDown", top + 1, lines.len());
+        let text = if model.approvals.is_expanded { place } else { text };
         put(buffer, (area.x, area.bottom() - 1), area.width, text, theme.warning);
     }
+    Some(top)
 }
 
 fn subject(
@@ -246,13 +257,40 @@ fn answer_words(model: &Model, answer: Answer, request: &ApprovalRequest) -> (Ac
         Answer::Rule => {
             let begin = model.approvals.rule().and_then(|rule| rule.command.clone());
             let begin = begin.unwrap_or_default();
-            let words = format!(
-                "Approve `{} …` for this session; left, right: narrower, wider",
+            let place = match model.approvals.scope {
+                Scope::Session => "for this session",
+                Scope::Project => "in this project",
+                Scope::User => "everywhere",
+            };
+            let scope = model.keymap.key_for(Context::Approval, Action::RuleScope);
+            let scope = scope.map(|key| format!(", {key}: where")).unwrap_or_default();
+            let mut words = format!(
+                "Approve `{} …` {place}; left, right: narrower, wider{scope}",
                 sanitize(&begin)
             );
+            if !model.approvals.preview.is_empty() {
+                words = format!(
+                    "Approve `{} …` {place}; {}",
+                    sanitize(&begin),
+                    model.approvals.preview
+                );
+            }
             (Action::ApproveByRule, words)
         }
         Answer::Edit => (Action::EditCommand, "Change the command, then run it".to_owned()),
+        Answer::EditContent => {
+            (Action::EditContent, "Change the content in the editor, then write it".to_owned())
+        }
+        Answer::All => {
+            let count = model.approvals.alike().len();
+            let words = format!("Approve all {count} pending \"{}\"", sanitize(&request.action));
+            (Action::ApproveAll, words)
+        }
+        Answer::RejectAll => {
+            let count = model.approvals.alike().len();
+            let words = format!("Reject all {count} pending \"{}\"", sanitize(&request.action));
+            (Action::RejectAll, words)
+        }
         Answer::Reject => (Action::Reject, "Reject".to_owned()),
         Answer::Feedback => {
             (Action::RejectWithFeedback, "Reject, and say what to do instead".to_owned())

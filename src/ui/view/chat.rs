@@ -81,7 +81,7 @@ pub(super) fn draw(
         let x = area.right().saturating_sub(columns(text));
         put(buffer, (x.max(area.x), area.y), area.width, text, theme.badge);
     }
-    FrameInfo { position, visible, width: area.width, measured, pager_top: None }
+    FrameInfo { position, visible, width: area.width, measured, pager_top: None, asked_top: None }
 }
 
 impl Window<'_> {

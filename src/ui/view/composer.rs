@@ -26,7 +26,8 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     let top = u16::from(has_rule);
     let text = Rect { y: area.y + top, height: area.height - top, ..area };
     let style = if model.composer.editor.is_empty() { theme.muted } else { theme.accent };
-    put(buffer, (text.x, text.y), PROMPT_COLUMNS, theme.marks.folded, style);
+    let prompt = if model.composer.is_shell { "$" } else { theme.marks.folded };
+    put(buffer, (text.x, text.y), PROMPT_COLUMNS, prompt, style);
     let inner = Rect {
         x: text.x + PROMPT_COLUMNS.min(text.width),
         width: text.width.saturating_sub(PROMPT_COLUMNS),
@@ -50,6 +51,9 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
 }
 
 fn placeholder(model: &Model) -> &'static str {
+    if model.composer.is_shell {
+        return "A command for the shell; Esc for a prompt again";
+    }
     match model.status.activity {
         Activity::Opening => "Opening the session; you can write already",
         Activity::Idle => "Ask something, or / for commands, ? for keys",
@@ -65,6 +69,15 @@ fn draw_rule(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let queued = model.composer.queue.len();
     if queued > 0 {
         badges.push(format!("{queued} queued {} takes it back", theme.marks.up));
+    }
+    if model.composer.is_shell {
+        badges.push("shell: runs here, the model is not told".to_owned());
+    }
+    if let Some(vim) = &model.composer.vim {
+        badges.push(format!("{} {}", vim.mode.name(), vim.pending()).trim_end().to_owned());
+    }
+    if !model.composer.stash.is_empty() {
+        badges.push(format!("{} put aside", model.composer.stash.len()));
     }
     if model.status.plan_mode {
         badges.push("plan".to_owned());

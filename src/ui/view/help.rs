@@ -7,8 +7,10 @@ use ratatui::widgets::Widget;
 
 use super::super::keymap::Context;
 use super::super::model::Model;
+use super::super::model::overlay::Page;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::truncate_line;
+use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::super::update::commands;
 use super::panel;
@@ -16,8 +18,56 @@ use super::panel;
 /// Draws the page from line `scroll` on.
 pub(super) fn draw(model: &Model, scroll: u16, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
-    let inner = panel::draw("Help · esc closes", theme, area, buffer);
-    let lines = lines(model, theme);
+    let title = if model.help_filter.is_empty() {
+        "Help · type to search · esc closes".to_owned()
+    } else {
+        format!("Help · {} · esc closes", sanitize(&model.help_filter))
+    };
+    let inner = panel::draw(&title, theme, area, buffer);
+    let wanted = model.help_filter.to_lowercase();
+    let mut lines = lines(model, theme);
+    if !wanted.is_empty() {
+        lines.retain(|line| line.to_string().to_lowercase().contains(&wanted));
+    }
+    show(lines, scroll, inner, buffer);
+}
+
+/// Draws a page that is no help.
+pub(super) fn draw_page(page: &Page, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
+    let inner = panel::draw(&format!("{} · esc closes", page.title), theme, area, buffer);
+    let lines = page.lines.iter().flat_map(|line| {
+        let line = Line::styled(sanitize(line).into_owned(), theme.text);
+        wrap(&line, inner.width, &[], &[])
+    });
+    show(lines.collect(), page.scroll, inner, buffer);
+}
+
+/// Draws the answer to a question beside the conversation.
+pub(super) fn draw_aside(
+    model: &Model,
+    scroll: u16,
+    theme: &Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let Some(aside) = &model.aside else { return };
+    let area = panel::centred(area, 90, 20);
+    let title = if aside.is_done { "Aside · esc closes" } else { "Aside · esc stops" };
+    let inner = panel::draw(title, theme, area, buffer);
+    let question = Line::styled(sanitize(&aside.question).replace('\n', " "), theme.strong);
+    let mut lines = wrap(&question, inner.width, &[], &[]);
+    lines.push(Line::default());
+    if aside.answer.is_empty() && !aside.is_done {
+        lines.push(Line::styled("The model is asked", theme.muted));
+    }
+    for line in sanitize(&aside.answer).lines() {
+        lines.extend(wrap(&Line::styled(line.to_owned(), theme.text), inner.width, &[], &[]));
+    }
+    show(lines, scroll, inner, buffer);
+}
+
+fn show(lines: Vec<Line<'static>>, scroll: u16, inner: Rect, buffer: &mut Buffer) {
     let last = lines.len().saturating_sub(usize::from(inner.height));
     let first = usize::from(scroll).min(last);
     for (row, line) in lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate() {
@@ -32,7 +82,8 @@ fn lines(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     for context in Context::ALL {
         lines.push(Line::styled(context.title(), theme.heading));
         for binding in model.keymap.of(context) {
-            let keys: Vec<_> = binding.keys.iter().map(ToString::to_string).collect();
+            let chords = binding.chords.iter().map(ToString::to_string);
+            let keys: Vec<_> = binding.keys.iter().map(ToString::to_string).chain(chords).collect();
             lines.push(Line::from(vec![
                 Span::styled(format!("  {:<33}", keys.join("  ")), theme.key),
                 Span::styled(binding.label, theme.text),

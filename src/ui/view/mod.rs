@@ -110,7 +110,7 @@ pub fn view(
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
         } else {
-            approval::draw(model, theme, &caches.subject, area, buffer, now)
+            approval::draw(model, theme, &caches.subject, area, buffer, now, &mut info.asked_top)
         };
         cursor = panel.or(cursor);
     }
@@ -176,6 +176,8 @@ fn draw_overlay(
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true, now);
         }
+        Overlay::Page(page) => help::draw_page(page, theme, area, buffer),
+        Overlay::Aside { scroll } => help::draw_aside(model, *scroll, theme, area, buffer),
         Overlay::Rewind(run) => {
             rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
         }

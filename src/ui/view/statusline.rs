@@ -58,6 +58,10 @@ fn state(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
     if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {
         return Line::styled(" Press Ctrl-C again to leave", theme.warning);
     }
+    if let Some(chord) = &model.chord {
+        let keys: Vec<_> = chord.keys.iter().map(ToString::to_string).collect();
+        return Line::styled(format!(" {}  ", keys.join(" ")), theme.accent);
+    }
     if let Some(toast) = &model.status.toast {
         return Line::styled(format!(" {}", sanitize(&toast.text)), theme.accent);
     }
@@ -100,6 +104,9 @@ fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
         model.keymap.key_for(Context::Global, action).map(|key| (key, word))
     };
     let mut hints = Vec::new();
+    if let Some(chord) = &model.chord {
+        return model.keymap.followers(chord.context, &chord.keys);
+    }
     if is_saying {
         return hints;
     }

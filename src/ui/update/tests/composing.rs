@@ -52,7 +52,7 @@ fn a_draft_is_kept_when_typing_stops_and_once() {
     let due = h.model.next_change(h.now).expect("something to save");
     h.now = due;
     h.send(Msg::Tick);
-    let draft = Draft { text: "half a thought".into(), queue: vec![] };
+    let draft = Draft { text: "half a thought".into(), ..Draft::default() };
     assert_eq!(h.take_effects(), [Effect::SaveDraft(draft)]);
     assert_eq!(h.model.next_change(h.now), None);
     h.keys("<left>").wait(1.0);
@@ -66,7 +66,8 @@ fn a_draft_is_kept_when_typing_stops_and_once() {
 #[test]
 fn what_a_crash_left_unsent_comes_back_but_is_not_sent() {
     let mut h = Harness::new(80, 24);
-    let draft = Draft { text: "and this".into(), queue: vec!["first that".into()] };
+    let draft =
+        Draft { text: "and this".into(), queue: vec!["first that".into()], ..Draft::default() };
     h.send(Msg::Draft(draft.clone()));
     assert_eq!(h.model.composer.editor.text(), "first that\nand this");
     assert_eq!(sent(&mut h), []);
