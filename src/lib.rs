@@ -25,6 +25,7 @@ pub mod files;
 pub mod hooks;
 pub mod llm;
 pub mod log;
+pub mod mcp;
 pub mod message;
 pub mod paths;
 pub mod permission;

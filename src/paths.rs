@@ -87,6 +87,18 @@ impl Paths {
         self.share.join("plans")
     }
 
+    /// MCP servers.
+    #[must_use]
+    pub fn mcp_file(&self) -> PathBuf {
+        self.share.join("mcp.json")
+    }
+
+    /// Logins of MCP servers.
+    #[must_use]
+    pub fn mcp_logins(&self) -> PathBuf {
+        self.share.join("mcp-logins")
+    }
+
     /// Keys of the person's own.
     #[must_use]
     pub fn keymap_file(&self) -> PathBuf {

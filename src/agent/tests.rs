@@ -1,5 +1,7 @@
 //! Agent files as people write them, and the built-in agents.
 
+mod prompts;
+
 use std::fs;
 use std::path::Path;
 

@@ -82,6 +82,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(super) agent_file: Option<PathBuf>,
 
+    /// Take the MCP servers from this file instead of mcp.json; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp_config_file: Vec<PathBuf>,
+
+    /// Add the MCP servers in this JSON text; may be given several times
+    #[arg(long, value_name = "JSON")]
+    pub(super) mcp_config: Vec<String>,
+
     /// Approve everything the agent wants to do, without asking
     #[arg(short, long, visible_aliases = ["yes", "auto-approve"])]
     pub(super) yolo: bool,

@@ -11,6 +11,7 @@ use super::args::{Args, LogLevel};
 use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
 use crate::engine::SessionChoice;
+use crate::mcp::McpSources;
 use crate::message::SessionId;
 
 /// Everything the flags say.
@@ -26,6 +27,7 @@ pub(super) struct Plan {
     pub(super) thinking: Option<bool>,
     pub(super) max_steps: Option<u64>,
     pub(super) max_ralph_iterations: Option<i64>,
+    pub(super) mcp: McpSources,
     pub(super) log_level: LevelFilter,
 }
 
@@ -127,6 +129,7 @@ pub(super) fn resolve(
         },
         max_steps: args.max_steps_per_turn,
         max_ralph_iterations: args.max_ralph_iterations,
+        mcp: McpSources { files: args.mcp_config_file, inline: args.mcp_config, only: None },
         log_level: match args.log_level {
             Some(level) => level.into(),
             None if is_debug => LevelFilter::DEBUG,

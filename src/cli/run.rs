@@ -92,6 +92,7 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         thinking: plan.thinking,
         max_steps: plan.max_steps,
         max_ralph_iterations: plan.max_ralph_iterations,
+        mcp: plan.mcp,
         env: Env::process(),
     });
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

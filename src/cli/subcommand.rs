@@ -2,6 +2,7 @@
 
 mod info;
 mod manual;
+mod mcp;
 
 use clap::Subcommand;
 
@@ -13,6 +14,8 @@ use super::outcome::End;
 pub(super) enum Command {
     /// Tell the versions of this program and of what it speaks
     Info(info::InfoArgs),
+    /// List, add, remove, try and log in to MCP servers
+    Mcp(mcp::McpArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -23,6 +26,7 @@ pub(super) enum Command {
 pub(super) fn run(command: Command, _flags: &Args) -> anyhow::Result<End> {
     match command {
         Command::Info(args) => info::run(&args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

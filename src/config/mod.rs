@@ -3,6 +3,7 @@
 mod error;
 mod hooks;
 mod load;
+mod mcp;
 mod names;
 mod network;
 mod read;
@@ -12,10 +13,12 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod web;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
 pub use load::{ConfigSource, Loaded};
+pub use mcp::McpConfig;
 pub use network::{NetworkConfig, Price, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
@@ -25,3 +28,4 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use web::{ServiceConfig, WebConfig};

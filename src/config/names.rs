@@ -21,6 +21,7 @@ pub(super) const TOP: &[&str] = &[
     "background",
     "notifications",
     "services",
+    "tools",
     "mcp",
     "compaction",
     "permission",
@@ -56,6 +57,12 @@ pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_writ
 pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
 
+/// Keys of `[mcp]`.
+pub(super) const MCP: &[&str] = &["client"];
+
+/// Keys of `[mcp.client]`.
+pub(super) const MCP_CLIENT: &[&str] = &["tool_call_timeout_ms"];
+
 /// Keys of `[loop_control]`.
 pub(super) const LOOP_CONTROL: &[&str] = &[
     "max_steps_per_turn",
@@ -69,6 +76,12 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
 
 /// Keys of `[compaction]`.
 pub(super) const COMPACTION: &[&str] = &["strategy", "fallback"];
+
+/// Keys of a service below `[services]`.
+pub(super) const SERVICE: &[&str] = &["base_url", "api_key", "custom_headers", "oauth"];
+
+/// Keys of `[tools.fetch]`.
+pub(super) const FETCH: &[&str] = &["allow_private"];
 
 /// Keys of a permission rule.
 pub(super) const RULE: &[&str] = &["tool", "command", "path", "decision"];

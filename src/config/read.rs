@@ -1,8 +1,10 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
 mod hooks;
+mod mcp;
 mod network;
 pub(super) mod permission;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -91,6 +93,8 @@ impl Reader {
             extra_skill_dirs: self.text_list(&top, "extra_skill_dirs"),
             skip_afk_prompt_injection: self.flag(&top, "skip_afk_prompt_injection", false),
             network: self.network(&top),
+            web: self.web(&top),
+            mcp: self.mcp(&top),
         }
     }
 

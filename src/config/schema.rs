@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{NetworkConfig, Price, without_login};
+use super::{McpConfig, NetworkConfig, Price, WebConfig, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -47,6 +47,10 @@ pub struct Config {
     pub skip_afk_prompt_injection: bool,
     /// How servers are reached.
     pub network: NetworkConfig,
+    /// How tools reach the web.
+    pub web: WebConfig,
+    /// MCP servers (`[mcp.client]`).
+    pub mcp: McpConfig,
 }
 
 impl Default for Config {
@@ -69,6 +73,8 @@ impl Default for Config {
             extra_skill_dirs: Vec::new(),
             skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
+            web: WebConfig::default(),
+            mcp: McpConfig::default(),
         }
     }
 }

@@ -16,6 +16,7 @@ use anyhow::Context as _;
 
 use crate::agent::AgentChoice;
 use crate::config::Config;
+use crate::mcp::McpSources;
 use crate::message::SessionId;
 use crate::paths::Paths;
 use crate::session::{Session, SessionLock, SessionStore};
@@ -46,6 +47,8 @@ pub struct HostOptions {
     pub max_steps: Option<u64>,
     /// Extra rounds of the ralph loop, -1 for endless; none for what is configured.
     pub max_ralph_iterations: Option<i64>,
+    /// Where MCP servers come from.
+    pub mcp: McpSources,
     /// Environment variables.
     pub env: Env,
 }

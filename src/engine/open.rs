@@ -13,12 +13,13 @@ use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
+use crate::mcp::{self, McpLimits, McpOptions, McpPool, McpSources};
 use crate::message::{CheckpointRef, Message, Role};
 use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
 use crate::soul::{self, Model, Modes, RuleSource, Setup};
-use crate::tools::Toolset;
+use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
 
@@ -42,7 +43,8 @@ pub(super) fn open(
     let (model, is_demo) = choose_model(options)?;
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
-    let tools = Toolset::select(&agent.tools, &hidden(&agent, front))
+    let equipment = Equipment::new(&options.config, &model.capabilities);
+    let tools = Toolset::equipped(&agent.tools, &hidden(&agent, front), &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));
@@ -59,6 +61,7 @@ pub(super) fn open(
     warnings.extend(close_dangling_calls(&mut context)?);
 
     let rules = rules(options, &work_dir, &mut warnings)?;
+    let mcp = mcp_servers(options, &agent, &tools, &work_dir, &mut warnings)?;
     let mut state = SessionState::load(&session.dir);
     state.plan_mode |= !is_resumed && options.config.default_plan_mode;
     let limits = limits(options);
@@ -90,6 +93,7 @@ pub(super) fn open(
             limits,
             compaction: options.config.compaction,
             rules,
+            mcp,
             hub: hub.clone(),
             state,
             modes: Modes {
@@ -282,6 +286,37 @@ fn rules(
     let of_user = options.config.permission_rules.iter().cloned().map(scoped(Scope::User));
     let rules = of_user.chain(project.rules.into_iter().map(scoped(Scope::Project))).collect();
     Ok(RuleSource { rules, files })
+}
+
+/// The MCP servers of the session, being connected from now on. A wrong file that nobody asked for
+/// by name does not keep a session from opening.
+fn mcp_servers(
+    options: &HostOptions,
+    agent: &Agent,
+    tools: &Toolset,
+    work_dir: &Path,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<McpPool> {
+    let env = |name: &str| options.env.get(name);
+    let default = options.paths.mcp_file();
+    let loaded = mcp::config::load(&options.mcp, &default, agent.mcp.as_deref(), &env);
+    let servers = match loaded {
+        Ok(servers) => servers,
+        Err(error) if options.mcp == McpSources::default() => {
+            warnings.push(error.to_string());
+            Vec::new()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let options = McpOptions {
+        work_dir: work_dir.to_owned(),
+        logins: options.paths.mcp_logins(),
+        exclude: agent.mcp_exclude.clone(),
+        reserved: tools.taken_names(),
+        network: options.config.network.clone(),
+        limits: McpLimits { call: options.config.mcp.tool_call_timeout, ..McpLimits::default() },
+    };
+    Ok(McpPool::start(servers, options))
 }
 
 fn limits(options: &HostOptions) -> LoopControl {

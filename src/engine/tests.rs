@@ -1,5 +1,7 @@
 //! Sessions opened, used, left and opened again, through the door only.
 
+mod first_request;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -74,6 +76,7 @@ impl House {
             thinking: None,
             max_steps: None,
             max_ralph_iterations: None,
+            mcp: crate::mcp::McpSources::default(),
             env: Env::empty(),
         }
     }

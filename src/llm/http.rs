@@ -1,10 +1,12 @@
-//! The HTTP client of the providers: the only file that names `reqwest`.
+//! The HTTP client of the providers and of the tools that reach the web: with the files in its
+//! folder the only one that names `reqwest`.
 //!
 //! It posts JSON and hands out the answer's bytes; what it knows of models is how to say what went
 //! wrong. It never retries and never follows a redirect: a POST that is redirected arrives as a GET,
 //! and a key must not travel to a host nobody configured.
 
 mod client;
+pub(crate) mod fetch;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -113,6 +115,17 @@ pub(crate) struct Endpoint {
     network: NetworkConfig,
     masks: Masks,
     client: OnceLock<Result<reqwest::Client, LlmError>>,
+}
+
+/// A client for `url`, for those who speak another protocol over HTTP: with the configured proxy and
+/// certificates, and without following redirects.
+///
+/// # Errors
+/// When `url` is no address, or the client cannot be set up, with what to change.
+pub(crate) fn web_client(url: &str, network: &NetworkConfig) -> Result<reqwest::Client, LlmError> {
+    let url = reqwest::Url::parse(url)
+        .map_err(|error| LlmError::Protocol(format!("\"{url}\" is no address ({error})")))?;
+    client::build(&url, Patience::of(network), network)
 }
 
 impl Endpoint {

@@ -8,9 +8,9 @@ mod demo;
 #[cfg(test)]
 mod fixture;
 mod gemini;
-mod http;
+pub(crate) mod http;
 #[cfg(test)]
-mod loopback;
+pub(crate) mod loopback;
 mod masks;
 mod openai;
 mod provider;
@@ -28,6 +28,7 @@ mod turns;
 pub use answer::Answer;
 pub use build::{build, build_with_env};
 pub use demo::{DEMO_CONTEXT, DEMO_MODEL_NAME, demo, demo_at};
+pub(crate) use http::web_client;
 pub use openai::Sampling;
 pub use provider::{
     ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart, ToolSpec,

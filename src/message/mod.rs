@@ -3,6 +3,7 @@
 //! These types have the shape of `context.jsonl` rows and of wire payloads at once, as the Python
 //! program's do. Nothing here knows a file, a socket or a screen.
 
+mod base64;
 mod display;
 mod ids;
 mod key_argument;
@@ -13,6 +14,7 @@ mod tokens;
 mod tool;
 mod usage;
 
+pub use base64::base64;
 pub use display::{DiffBlock, DisplayBlock, TodoItem, TodoStatus};
 pub use ids::{CheckpointId, CheckpointRef, Generation, SessionId};
 pub use key_argument::key_argument;

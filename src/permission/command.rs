@@ -4,7 +4,11 @@
 //! then no rule allows it. What may stand in front of a program without changing what it does
 //! (`timeout 5`, `nice`, harmless variables) is looked through.
 
+mod quoting;
+
 use std::mem;
+
+use self::quoting::{closing, unescape};
 
 /// How deep scripts inside scripts are looked at.
 const DEEPEST: usize = 4;
@@ -17,6 +21,12 @@ pub struct Script {
     /// Is there something in it that cannot be judged from its words: a substitution, a
     /// redirection into a file, a function, an unclosed quote?
     pub is_opaque: bool,
+    /// Files it writes to by `>`.
+    pub writes: Vec<String>,
+    /// Files it reads by `<`.
+    pub reads: Vec<String>,
+    /// Assignments in front of commands: `NAME=value`.
+    pub variables: Vec<String>,
 }
 
 /// One simple command.
@@ -27,6 +37,8 @@ pub struct Part {
     /// Did something stand in front of it that may change what it does: `sudo`, an unknown
     /// variable? Then no rule allows it.
     pub is_altered: bool,
+    /// Does it read what the command before it prints?
+    pub is_piped: bool,
 }
 
 /// Variables that change nothing about what a program does.
@@ -53,7 +65,7 @@ const TRANSPARENT: &[&str] = &["command", "nice", "nohup", "setsid", "stdbuf", "
 /// Programs that run another one in another way: looked through to find what is denied.
 const ALTERING: &[&str] = &["builtin", "chroot", "doas", "exec", "ionice", "su", "sudo", "xargs"];
 /// Shells, whose `-c` is a script.
-const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+pub(super) const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
 /// Words of the shell that begin or end something; what follows them is a command.
 const KEYWORDS: &[&str] =
     &["!", "do", "done", "elif", "else", "esac", "fi", "if", "then", "until", "while", "{", "}"];
@@ -74,17 +86,43 @@ fn parse_into(text: &str, depth: usize, script: &mut Script) {
         script.is_opaque = true;
         return;
     }
-    let mut reader = Reader { script: mem::take(script), words: Vec::new(), word: None, depth };
+    let mut reader = Reader { script: mem::take(script), depth, ..Reader::default() };
     reader.read(text);
     *script = reader.script;
 }
 
+#[derive(Default)]
 struct Reader {
     script: Script,
     words: Vec<String>,
     /// The word that is being read; `Some("")` is an empty quoted one.
     word: Option<String>,
     depth: usize,
+    /// What the next word is when it is none of the command's.
+    target: Option<Target>,
+    /// Does the next command read from a pipe?
+    is_piped: bool,
+    /// Texts of `<<<` of the command that is being read.
+    here_texts: Vec<String>,
+    /// Here-documents whose text begins at the next line.
+    here_documents: Vec<HereDocument>,
+    /// Is one of this line's commands a shell, so that a here-document is a script?
+    line_has_shell: bool,
+}
+
+/// What stands behind a redirection.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Written,
+    Read,
+    Text,
+}
+
+/// `<<EOF`, `<<-EOF`, `<<'EOF'`.
+struct HereDocument {
+    end: String,
+    is_quoted: bool,
+    is_indented: bool,
 }
 
 impl Reader {
@@ -104,9 +142,21 @@ impl Reader {
                     self.end_word();
                     rest
                 }
-                ';' | '&' | '|' | '\n' => {
+                '|' => {
                     self.end_part();
+                    let is_or = rest.starts_with('|');
+                    self.is_piped = !is_or;
+                    if is_or || rest.starts_with('&') { &rest[1..] } else { rest }
+                }
+                ';' | '&' => {
+                    self.end_part();
+                    self.is_piped = false;
                     rest
+                }
+                // A pipe goes on behind the line's end.
+                '\n' => {
+                    self.end_part();
+                    self.end_line(rest)
                 }
                 '(' | ')' => {
                     // `name()` makes a function; a subshell is just more commands.
@@ -168,8 +218,15 @@ impl Reader {
     fn dollar<'a>(&mut self, rest: &'a str, c: char) -> &'a str {
         self.word.get_or_insert_default().push(c);
         self.script.is_opaque = true;
-        match rest.strip_prefix('(') {
-            Some(inside) => self.nested(inside),
+        if let Some(inside) = rest.strip_prefix('(') {
+            return self.nested(inside);
+        }
+        match rest.strip_prefix('\'') {
+            Some(inside) => {
+                let word = self.word.get_or_insert_default();
+                word.pop();
+                unescape(inside, word)
+            }
             None => rest,
         }
     }
@@ -197,12 +254,25 @@ impl Reader {
         self.end_word();
         if let Some(inside) = rest.strip_prefix('(') {
             self.script.is_opaque = true;
+            self.words.push(format!("{c}("));
             return self.nested(inside);
+        }
+        if c == '<' && rest.starts_with("<<") {
+            self.script.is_opaque = true;
+            self.target = Some(Target::Text);
+            return rest[2..].trim_start_matches([' ', '\t']);
+        }
+        if let Some(rest) = rest.strip_prefix('<').filter(|_| c == '<') {
+            self.script.is_opaque = true;
+            return self.here_document(rest);
         }
         let target = rest.trim_start_matches(['>', '|']).trim_start_matches([' ', '\t']);
         if let Some(stream) = target.strip_prefix('&') {
             let digits = stream.bytes().take_while(|b| b.is_ascii_digit() || *b == b'-').count();
-            self.script.is_opaque |= digits == 0;
+            if digits == 0 {
+                self.script.is_opaque = true;
+                self.target = Some(Target::Written);
+            }
             return &stream[digits..];
         }
         let null = "/dev/null";
@@ -215,20 +285,89 @@ impl Reader {
         // What follows a `<` is a file that is read, not a word of the command.
         let end = target.find([' ', '\t', '\n', ';', '&', '|', ')']).unwrap_or(target.len());
         if c == '<' && !target[..end].contains(['\'', '"', '\\', '$', '`', '<', '>']) {
+            self.script.reads.push(target[..end].to_owned());
             return &target[end..];
         }
         self.script.is_opaque = true;
+        self.target = Some(if c == '<' { Target::Read } else { Target::Written });
         target
     }
 
+    /// `rest` follows `<<`; the text itself comes with the next line.
+    fn here_document<'a>(&mut self, rest: &'a str) -> &'a str {
+        let is_indented = rest.starts_with('-');
+        let rest = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
+        let end = rest.find([' ', '\t', '\n', ';', '&', '|', ')', '<', '>']).unwrap_or(rest.len());
+        let word = &rest[..end];
+        let plain = word.replace(['\'', '"', '\\'], "");
+        let is_quoted = plain != word;
+        self.here_documents.push(HereDocument { end: plain, is_quoted, is_indented });
+        &rest[end..]
+    }
+
+    /// Takes the here-documents that begin with `rest` off it. They are text, not commands, unless
+    /// a shell reads them.
+    fn end_line<'a>(&mut self, rest: &'a str) -> &'a str {
+        let has_shell = mem::take(&mut self.line_has_shell);
+        let mut rest = rest;
+        for document in mem::take(&mut self.here_documents) {
+            let (mut text, mut at) = (String::new(), 0);
+            for line in rest.split_inclusive('\n') {
+                at += line.len();
+                let bare = line.trim_end_matches(['\n', '\r']);
+                let bare = if document.is_indented { bare.trim_start_matches('\t') } else { bare };
+                if bare == document.end {
+                    break;
+                }
+                text.push_str(line);
+            }
+            rest = &rest[at..];
+            if has_shell {
+                parse_into(&text, self.depth + 1, &mut self.script);
+            } else if !document.is_quoted {
+                self.substitutions(&text);
+            }
+        }
+        rest
+    }
+
+    /// Adds the commands that run inside `text`, which is otherwise no command.
+    fn substitutions(&mut self, text: &str) {
+        let mut reader = Self { depth: self.depth, ..Self::default() };
+        // Inside quotes only substitutions count.
+        reader.double(&text.replace('"', " "));
+        self.script.parts.append(&mut reader.script.parts);
+    }
+
     fn end_word(&mut self) {
-        self.words.extend(self.word.take());
+        let Some(word) = self.word.take() else { return };
+        match self.target.take() {
+            None => self.words.push(word),
+            Some(Target::Written) => self.script.writes.push(word),
+            Some(Target::Read) => self.script.reads.push(word),
+            Some(Target::Text) => self.here_texts.push(word),
+        }
     }
 
     fn end_part(&mut self) {
         self.end_word();
+        self.target = None;
         let words = mem::take(&mut self.words);
+        let texts = mem::take(&mut self.here_texts);
+        if words.is_empty() {
+            return;
+        }
+        let is_shell = words.iter().any(|word| SHELLS.contains(&base_name(word)));
+        self.line_has_shell |= is_shell;
+        for text in texts.iter().filter(|_| is_shell) {
+            parse_into(text, self.depth + 1, &mut self.script);
+        }
+        let first = self.script.parts.len();
         self.add(words);
+        let is_piped = mem::take(&mut self.is_piped);
+        for part in &mut self.script.parts[first..] {
+            part.is_piped |= is_piped;
+        }
     }
 
     /// Adds a command, with what stands in front of it looked through.
@@ -239,7 +378,8 @@ impl Reader {
             let name = base_name(first).to_owned();
             if let Some((variable, _)) = assignment(first) {
                 is_altered |= !(HARMLESS.contains(&variable) || variable.starts_with("LC_"));
-                words.remove(0);
+                let assignment = words.remove(0);
+                self.script.variables.push(assignment);
             } else if KEYWORDS.contains(&first.as_str()) {
                 words.remove(0);
             } else if STRANGE.contains(&first.as_str()) {
@@ -254,7 +394,11 @@ impl Reader {
                 };
                 words = rest;
             } else if ALTERING.contains(&name.as_str()) && words.len() > 1 {
-                self.script.parts.push(Part { words: words.clone(), is_altered: true });
+                self.script.parts.push(Part {
+                    words: words.clone(),
+                    is_altered: true,
+                    is_piped: false,
+                });
                 is_altered = true;
                 words = without_options(&words);
             } else {
@@ -270,13 +414,13 @@ impl Reader {
             parse_into(script, self.depth + 1, &mut self.script);
         }
         if !words.is_empty() {
-            self.script.parts.push(Part { words, is_altered });
+            self.script.parts.push(Part { words, is_altered, is_piped: false });
         }
     }
 }
 
 /// `-c`, or letters with a `c` among them: `-lc`.
-fn is_script_option(word: &str) -> bool {
+pub(super) fn is_script_option(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
 }
 
@@ -285,7 +429,7 @@ pub(super) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-fn assignment(word: &str) -> Option<(&str, &str)> {
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -320,26 +464,4 @@ fn unwrapped(name: &str, words: &[String]) -> Option<Vec<String>> {
 /// The words after the first, without options: a guess at what an unknown wrapper runs.
 fn without_options(words: &[String]) -> Vec<String> {
     words.iter().skip(1).skip_while(|word| word.starts_with('-')).cloned().collect()
-}
-
-/// Where the parenthesis that was opened before `text` closes; its end when it does not.
-fn closing(text: &str) -> usize {
-    let (mut depth, mut quote, mut escaped) = (1_usize, None, false);
-    for (at, c) in text.char_indices() {
-        match (c, quote) {
-            _ if escaped => escaped = false,
-            ('\\', None | Some('"')) => escaped = true,
-            ('\'' | '"', None) => quote = Some(c),
-            (c, Some(open)) if c == open => quote = None,
-            ('(', None) => depth += 1,
-            (')', None) => {
-                depth -= 1;
-                if depth == 0 {
-                    return at;
-                }
-            }
-            _ => {}
-        }
-    }
-    text.len()
 }

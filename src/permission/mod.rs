@@ -8,6 +8,7 @@
 //! understood ([`command`]); a deny or ask only has to cover one part.
 
 pub mod command;
+pub mod danger;
 mod decide;
 mod rule;
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod desk;
 mod dmail;
 mod flows;
 mod gate;
+mod mcp;
 mod notify;
 mod overflow;
 mod permission;
@@ -54,6 +55,7 @@ use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl};
 use crate::context::Context;
 use crate::hooks::Hooks;
 use crate::llm::ChatProvider;
+use crate::mcp::McpPool;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
@@ -64,6 +66,7 @@ use afk::Away;
 use approval::Approvals;
 use btw::Aside;
 use desk::Desk;
+use mcp::Servers;
 use permission::Permissions;
 use plan::PlanMode;
 use questions::Questions;
@@ -114,6 +117,8 @@ pub(crate) struct Setup {
     pub(crate) compaction: CompactionConfig,
     /// What is allowed, asked about, forbidden.
     pub(crate) rules: RuleSource,
+    /// Servers with further tools.
+    pub(crate) mcp: McpPool,
     /// Who hears of it.
     pub(crate) hub: Hub,
     /// What `state.json` says.
@@ -143,6 +148,7 @@ pub(crate) struct Soul {
     added_dirs: Vec<PathBuf>,
     context: Context,
     tools: Arc<Toolset>,
+    mcp: Servers,
     model: Option<Model>,
     limits: LoopControl,
     compaction: CompactionConfig,
@@ -176,7 +182,7 @@ impl Soul {
     /// A soul that has heard nothing yet.
     pub(crate) fn new(setup: Setup) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
-        let Setup { state, modes, compaction, rules, info, .. } = setup;
+        let Setup { state, modes, compaction, rules, mcp, info, .. } = setup;
         let state = SharedState::new(&info.session_dir, state, hub.clone());
         let away = Away::new(state.clone());
         let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
@@ -220,6 +226,7 @@ impl Soul {
             session_id,
             added_dirs,
             context,
+            mcp: Servers::new(mcp, &tools, &hub),
             tools,
             model,
             limits,

@@ -12,7 +12,8 @@ use super::questions::Questions;
 use super::state::SharedState;
 use crate::message::TodoItem;
 use crate::tools::{
-    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Notifier, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, DMail, FilesSeen, LiveOutput, Notifier, ToolContext,
+    ToolServices,
 };
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
@@ -25,6 +26,7 @@ pub(crate) struct Services {
     questions: Arc<Questions>,
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
+    seen: FilesSeen,
     notifier: Notifier,
 }
 
@@ -38,7 +40,16 @@ impl Services {
         plan: PlanMode,
         notifier: Notifier,
     ) -> Self {
-        Self { hub, state, approvals, questions, plan, denwa: Mutex::default(), notifier }
+        Self {
+            hub,
+            state,
+            approvals,
+            questions,
+            plan,
+            denwa: Mutex::default(),
+            notifier,
+            seen: FilesSeen::default(),
+        }
     }
 
     /// What background work has to say to the model.
@@ -53,6 +64,10 @@ impl Services {
 }
 
 impl ToolServices for Services {
+    fn files_seen(&self) -> Option<&FilesSeen> {
+        Some(&self.seen)
+    }
+
     fn approve<'a>(
         &'a self,
         context: &'a ToolContext,

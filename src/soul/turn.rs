@@ -114,6 +114,7 @@ impl Soul {
         self.tell_notes()?;
         self.context.append(&[message])?;
         self.tell_of_afk()?;
+        self.load_mcp(cancel).await;
         let mut result = self.steps(&model, cancel).await;
         if let Err(Stop::Cancelled) = result
             && let Err(error) = self.context.append(&[interruption_note()])

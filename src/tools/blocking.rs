@@ -26,3 +26,33 @@ pub(crate) async fn run<T: Send + 'static>(
 pub(crate) fn cancelled() -> Failure {
     Failure::new("The call was cancelled before it was done.", "Cancelled")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::tools::testing::Bench;
+
+    #[tokio::test]
+    async fn work_whose_call_is_dropped_is_told_to_end() {
+        let bench = Bench::new();
+        let (began, has_begun) = oneshot::channel();
+        let (ended, has_ended) = oneshot::channel();
+        let work = run(&bench.context, move |stop| {
+            began.send(()).expect("listener");
+            while !stop.is_cancelled() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            ended.send(()).expect("listener");
+        });
+        tokio::select! {
+            _ = work => panic!("it ends only when it is told to"),
+            begun = has_begun => begun.expect("begun"),
+        }
+        let end = tokio::time::timeout(Duration::from_secs(20), has_ended).await;
+        end.expect("it works on").expect("ended");
+    }
+}

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::replace::{Done, apply_all};
-use super::file_change::{Change, approve_and_write, read_old};
+use super::file_change::{Change, approve_and_write, read_old, refuse_unseen_changes};
 use super::tool::ToolContext;
 use super::typed::{Failure, TypedTool};
 use super::{blocking, path};
@@ -18,11 +18,10 @@ pub(crate) struct EditFile;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The file. Relative paths start in the working directory; a file outside of it needs an
-    /// absolute path.
+    /// The file; outside of the working directory an absolute path.
     #[serde(alias = "file_path")]
     path: String,
-    /// One edit, or a list of edits that are made one after the other, all or none.
+    /// One edit, or a list of them.
     #[serde(alias = "edits")]
     edit: Edits,
 }
@@ -36,13 +35,13 @@ enum Edits {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Edit {
-    /// The text to replace, exactly as it stands in the file, with its indentation.
+    /// The text to replace.
     #[serde(alias = "old_string", alias = "old_str")]
     old: String,
     /// What to put in its place.
     #[serde(alias = "new_string", alias = "new_str")]
     new: String,
-    /// Replace every occurrence instead of the first.
+    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
 }
@@ -73,6 +72,7 @@ async fn edit(params: Params, context: &ToolContext) -> Result<ToolReturn, Failu
         blocking::run(context, move |_| read_old(&raw, &path)).await??
     };
     let Some(old) = old else { return Err(path::not_found(context, &raw, &target.path)) };
+    refuse_unseen_changes(context, &raw, &target.path, &old)?;
     let Ok(text) = str::from_utf8(&old) else {
         return Err(Failure::new(
             format!("`{raw}` is not UTF-8 text, so it is not edited here. Use Bash to change it."),

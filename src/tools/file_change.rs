@@ -2,15 +2,15 @@
 //! what was shown.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::Path;
 
 use super::diff::diff_blocks;
+use super::firm::{self, Folder};
 use super::path::Resolved;
 use super::tool::{Approval, ApprovalAsk, ToolContext};
 use super::typed::Failure;
 use super::{blocking, output, plan};
-use crate::files;
 use crate::message::{DiffBlock, DisplayBlock};
 
 /// Larger files are not changed by tools that hold them in memory.
@@ -53,7 +53,32 @@ pub(crate) fn read_old(raw: &str, path: &Path) -> Result<Option<Vec<u8>>, Failur
     if meta.permissions().readonly() {
         return refuse("is read-only.", "Read-only file");
     }
-    fs::read(path).map(Some).map_err(|error| failed(raw, "read", &error))
+    let mut content = Vec::new();
+    firm::open_regular(path)
+        .and_then(|mut file| file.read_to_end(&mut content))
+        .map_err(|error| failed(raw, "read", &error))?;
+    Ok(Some(content))
+}
+
+/// Refuses to change a file that somebody else changed since the session read it: what the model
+/// knows of it is not so any more. A file that was never read is not guarded.
+pub(crate) fn refuse_unseen_changes(
+    context: &ToolContext,
+    raw: &str,
+    path: &Path,
+    old: &[u8],
+) -> Result<(), Failure> {
+    let has_changed = context.services.files_seen().is_some_and(|seen| seen.has_changed(path, old));
+    if !has_changed {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!(
+            "`{raw}` was changed since you last read or wrote it, by the user or by a command. \
+             Nothing was written; read it again, then repeat the change."
+        ),
+        "File changed since it was read",
+    ))
 }
 
 /// Shows `change`, asks, and makes it. Returns the blocks that show it.
@@ -90,7 +115,11 @@ pub(crate) async fn approve_and_write(
         return Err(Approval::rejection(&feedback).into());
     }
     let raw = raw.to_owned();
+    let (path, content) = (change.target.path.clone(), blake3::hash(&change.new));
     blocking::run(context, move |_| write(&raw, &change)).await??;
+    if let Some(seen) = context.services.files_seen() {
+        seen.note(&path, content);
+    }
     Ok(display)
 }
 
@@ -113,25 +142,38 @@ fn show(change: &Change) -> Vec<DisplayBlock> {
     })]
 }
 
-fn write(raw: &str, change: &Change) -> Result<(), Failure> {
+/// Makes `change`, unless the file or the way to it is not what it was when it was looked at.
+pub(crate) fn write(raw: &str, change: &Change) -> Result<(), Failure> {
     let path = &change.target.path;
-    if read_old(raw, path)? != change.old {
-        return Err(Failure::new(
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(Failure::new(format!("`{raw}` names no file."), "Not a file"));
+    };
+    // From here on names are looked up in this folder: whoever puts a link in its way now moves
+    // nothing that was asked about.
+    let folder = Folder::open(parent).map_err(|error| {
+        Failure::new(
             format!(
-                "`{raw}` was changed by somebody else after this edit was prepared. \
-                 Nothing was written; read the file again and repeat the edit."
+                "The folder of `{raw}` is not what it was when this was approved ({error}). \
+                 Nothing was written."
             ),
-            "File changed meanwhile",
-        ));
+            "Folder changed meanwhile",
+        )
+    })?;
+    match folder.read(name) {
+        Ok(now) if now == change.old => {}
+        _ => return Err(changed_meanwhile(raw)),
     }
-    let folder: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    if !folder.is_dir() {
-        return Err(Failure::new(
-            format!("The folder of `{raw}` is gone. Nothing was written."),
-            "Folder not found",
-        ));
-    }
-    files::write_atomic_shared(path, &change.new).map_err(|error| failed(raw, "written", &error))
+    folder.replace(name, &change.new).map_err(|error| failed(raw, "written", &error))
+}
+
+fn changed_meanwhile(raw: &str) -> Failure {
+    Failure::new(
+        format!(
+            "`{raw}` was changed by somebody else after this edit was prepared. \
+             Nothing was written; read the file again and repeat the edit."
+        ),
+        "File changed meanwhile",
+    )
 }
 
 fn failed(raw: &str, what: &str, error: &io::Error) -> Failure {

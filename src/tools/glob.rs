@@ -23,13 +23,12 @@ pub(crate) struct Glob;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The pattern, relative to the directory: `*.toml`, `src/**/*.rs`, `test_*.{py,pyi}`. It may
-    /// not begin with `**`.
+    /// The pattern, relative to the directory.
     pattern: String,
-    /// The absolute path of the directory to search; the working directory unless given.
+    /// Its absolute path; the working directory unless given.
     #[serde(default, alias = "path")]
     directory: Option<String>,
-    /// Whether directories that match are listed too.
+    /// List directories too.
     #[serde(default = "yes")]
     include_dirs: bool,
 }

@@ -29,48 +29,45 @@ pub(crate) struct Grep;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The regular expression, in the syntax of ripgrep (Rust's `regex`): braces and brackets that
-    /// are meant literally are escaped.
+    /// The regular expression.
     pattern: String,
-    /// The file or folder to search. Relative paths start in the working directory, which is also
-    /// the default; outside of it the path must be absolute.
+    /// The file or folder to search; outside of the working directory an absolute path.
     #[serde(default = "here")]
     path: String,
-    /// Only files whose path matches this pattern: `*.js`, `src/**/*.ts`, `!*.min.js`.
+    /// Only files whose path matches: `*.js`, `src/**/*.ts`, `!*.min.js`.
     #[serde(default)]
     glob: Option<String>,
-    /// `files_with_matches` lists files, newest first; `content` shows the lines; `count_matches`
-    /// counts matches in each file.
+    /// Files, their lines, or counts.
     #[serde(default)]
     output_mode: OutputMode,
-    /// Lines shown before each match. Only with `output_mode` `content`.
+    /// Lines before each match (`content` only).
     #[serde(default, rename = "-B")]
     before: Option<u64>,
-    /// Lines shown after each match. Only with `output_mode` `content`.
+    /// Lines after each match (`content` only).
     #[serde(default, rename = "-A")]
     after: Option<u64>,
-    /// Lines shown before and after each match. Only with `output_mode` `content`.
+    /// Lines before and after each match (`content` only).
     #[serde(default, rename = "-C")]
     context: Option<u64>,
-    /// Whether line numbers are shown. Only with `output_mode` `content`.
+    /// Show line numbers (`content` only).
     #[serde(default = "yes", rename = "-n")]
     line_numbers: bool,
-    /// Whether upper and lower case are the same.
+    /// Ignore case.
     #[serde(default, rename = "-i")]
     ignore_case: bool,
-    /// Only files of this type, by ripgrep's names: `rust`, `py`, `js`, `go`, `java`, `md`.
+    /// Only files of this type: `rust`, `py`, `js`, `go`.
     #[serde(default, rename = "type")]
     file_type: Option<String>,
-    /// Lines of output at most; 0 is all of them.
+    /// Lines of output at most; 0 for all.
     #[serde(default = "head_limit")]
     head_limit: usize,
-    /// Lines of output to leave out at the beginning, to see more of a long result.
+    /// Lines of output to skip.
     #[serde(default)]
     offset: usize,
-    /// Whether matches may span lines; `.` matches line breaks then.
+    /// Matches may span lines; `.` matches line breaks.
     #[serde(default)]
     multiline: bool,
-    /// Whether files named by `.gitignore` and its like are searched too.
+    /// Search dependencies, build output and what else `.gitignore` names.
     #[serde(default)]
     include_ignored: bool,
 }

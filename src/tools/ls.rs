@@ -22,11 +22,10 @@ pub(crate) struct Ls;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The folder. Relative paths start in the working directory, which is also the default; a
-    /// folder outside of it needs an absolute path.
+    /// The folder; outside of the working directory an absolute path.
     #[serde(default = "here", alias = "directory", alias = "dir")]
     path: String,
-    /// 1 lists the folder, 2 also what is in the folders in it.
+    /// 2 also lists what is in its folders.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 2))]
     depth: u8,

@@ -4,10 +4,22 @@ mod ask_user;
 mod bash;
 mod blocking;
 mod call;
+#[cfg(test)]
+mod cancel_tests;
 mod diff;
 mod edit_file;
+mod equipment;
+#[cfg(test)]
+mod escape_tests;
+mod fetch_url;
 mod file_change;
+mod files_seen;
+mod firm;
+#[cfg(test)]
+mod fuzz_tests;
 mod glob;
+#[cfg(test)]
+mod greet;
 mod grep;
 mod ls;
 mod notifier;
@@ -16,9 +28,12 @@ mod path;
 mod plan;
 pub(crate) mod process;
 mod read_file;
+mod read_media_file;
 mod registry;
 mod schema;
+mod search_web;
 mod send_dmail;
+mod service;
 #[cfg(test)]
 pub(crate) mod testing;
 mod think;
@@ -28,6 +43,8 @@ mod typed;
 mod write_file;
 
 pub use call::call_tool;
+pub use equipment::Equipment;
+pub use files_seen::FilesSeen;
 pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};
 pub use tool::{

@@ -1,5 +1,6 @@
 //! ReadFile: a range of lines of a text file (`kimi-cli` `tools/file/read.py`).
 
+mod encoding;
 mod pages;
 #[cfg(test)]
 mod tests;
@@ -20,16 +21,14 @@ pub(crate) struct ReadFile;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The file. Relative paths start in the working directory; a file outside of it needs an
-    /// absolute path.
+    /// The file; outside of the working directory an absolute path.
     #[serde(alias = "file_path")]
     path: String,
-    /// The first line to read, from 1. Negative counts from the end: -20 begins with the twentieth
-    /// line before the end.
+    /// The first line, from 1. Negative counts from the end: -50 for the last 50 lines of a log.
     #[serde(default = "first_line", alias = "offset")]
     #[schemars(range(min = -1000))]
     line_offset: i64,
-    /// How many lines to read, at most 1000.
+    /// How many lines.
     #[serde(default = "max_lines", alias = "limit")]
     #[schemars(range(min = 1))]
     n_lines: u64,
@@ -57,8 +56,13 @@ impl TypedTool for ReadFile {
                 "Invalid line offset",
             )
         })?;
-        let read = blocking::run(context, move |stop| pages::read(&file, range, &stop)).await?;
-        read.map(|page| report(&page)).map_err(|problem| explain(raw, problem))
+        let path = file.clone();
+        let read = blocking::run(context, move |stop| pages::read(&path, range, &stop)).await?;
+        let (page, fingerprint) = read.map_err(|problem| explain(raw, problem))?;
+        if let Some(seen) = context.services.files_seen() {
+            seen.note(&file, fingerprint);
+        }
+        Ok(report(&page))
     }
 }
 
@@ -104,8 +108,8 @@ fn explain(raw: &str, problem: Unreadable) -> Failure {
         ),
         Unreadable::OtherEncoding(name) => Failure::new(
             format!(
-                "`{raw}` is not UTF-8 text but {name}. Convert it first, for example with `iconv` \
-                 through Bash."
+                "`{raw}` is not UTF-8 text but {name}. Show it with `iconv` through Bash, for \
+                 example `iconv -f GB18030 -t UTF-8 FILE`."
             ),
             "Not UTF-8 text",
         ),
@@ -138,6 +142,9 @@ fn report(page: &Page) -> ToolReturn {
         page.lines.iter().filter(|line| line.truncated).map(|line| line.number).collect();
     if !truncated.is_empty() {
         message.push_str(&format!(" Lines {truncated:?} were truncated."));
+    }
+    if let Some(name) = page.encoding.name() {
+        message.push_str(&format!(" The file is in {name}; EditFile cannot change it."));
     }
     if page.lines.iter().any(|line| line.lossy) {
         message.push_str(" Some bytes are not UTF-8 and are shown as \u{fffd}.");

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::equipment::Equipment;
 use super::tool::Tool;
 use crate::llm::ToolSpec;
 
 /// All built-in tools. A new one is one file and one line here.
-fn built_in() -> Vec<Arc<dyn Tool>> {
-    vec![
+fn built_in(equipment: &Equipment) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(super::read_file::ReadFile),
         Arc::new(super::write_file::WriteFile),
         Arc::new(super::edit_file::EditFile),
@@ -21,22 +22,23 @@ fn built_in() -> Vec<Arc<dyn Tool>> {
         Arc::new(super::ask_user::AskUserQuestion),
         Arc::new(super::plan::EnterPlanMode),
         Arc::new(super::plan::ExitPlanMode),
-    ]
+        Arc::new(super::fetch_url::FetchUrl::new(equipment)),
+    ];
+    if equipment.sees_images {
+        tools.push(Arc::new(super::read_media_file::ReadMediaFile));
+    }
+    if let Some(search) = super::search_web::SearchWeb::new(equipment) {
+        tools.push(Arc::new(search));
+    }
+    tools
 }
 
+/// Tools that are there only with the equipment they need. Asking for one is no fault.
+const EQUIPPED: &[&str] = &["ReadMediaFile", "SearchWeb"];
+
 /// Tools the Python program has and this one does not have yet: agents' files may name them.
-const ELSEWHERE: &[&str] = &[
-    "SearchWeb",
-    "FetchURL",
-    "Task",
-    "Agent",
-    "CreateSubagent",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "ReadMediaFile",
-    "PatchFile",
-];
+const ELSEWHERE: &[&str] =
+    &["Task", "Agent", "CreateSubagent", "TaskList", "TaskOutput", "TaskStop", "PatchFile"];
 
 /// A tool nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +67,19 @@ impl Toolset {
     /// # Errors
     /// When a name in `names` is no tool's. An unknown name in `exclude` excludes nothing.
     pub fn select(names: &[String], exclude: &[String]) -> Result<Self, UnknownTool> {
-        let known = built_in();
+        Self::equipped(names, exclude, &Equipment::default())
+    }
+
+    /// The same for a session with this equipment. Tools that need what it does not have are left out.
+    ///
+    /// # Errors
+    /// As [`Toolset::select`].
+    pub fn equipped(
+        names: &[String],
+        exclude: &[String],
+        equipment: &Equipment,
+    ) -> Result<Self, UnknownTool> {
+        let known = built_in(equipment);
         let excluded: Vec<&str> = exclude
             .iter()
             .map(|name| find(&known, short(name)).map_or(short(name), |tool| tool.name()))
@@ -76,6 +90,7 @@ impl Toolset {
             match find(&known, short) {
                 Some(tool) if !excluded.contains(&tool.name()) => set.add(Arc::clone(tool)),
                 Some(_) => {}
+                None if EQUIPPED.contains(&short) => {}
                 None if ELSEWHERE.contains(&short) => {
                     if !excluded.contains(&short) && !set.missing.iter().any(|one| one == short) {
                         set.missing.push(short.to_owned());
@@ -95,6 +110,15 @@ impl Toolset {
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let mut set = Self::default();
         tools.into_iter().for_each(|tool| set.add(tool));
+        set
+    }
+
+    /// This set with `more` behind it, which is where tools that come later belong: the beginning
+    /// of a request stays as it was.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut set = self.clone();
+        more.into_iter().for_each(|tool| set.add(tool));
         set
     }
 
@@ -133,7 +157,16 @@ impl Toolset {
         &self.missing
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// All names its tools answer to.
+    pub(crate) fn taken_names(&self) -> Vec<String> {
+        let all = |tool: &Arc<dyn Tool>| {
+            let own = std::iter::once(tool.name().to_owned());
+            own.chain(tool.aliases().iter().map(|&alias| alias.to_owned())).collect::<Vec<_>>()
+        };
+        self.tools.iter().flat_map(all).collect()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name())
     }
 }
@@ -153,9 +186,22 @@ fn short(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, class)| class).trim()
 }
 
+/// Every tool there is, with equipment for all of them.
+#[cfg(test)]
+pub(crate) fn complete_set() -> Toolset {
+    Toolset::of(built_in(&tests::complete()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{ServiceConfig, WebConfig};
+
+    pub(super) fn complete() -> Equipment {
+        let search = ServiceConfig { base_url: "http://127.0.0.1:9/".into(), ..Default::default() };
+        let web = WebConfig { search: Some(search), ..WebConfig::default() };
+        Equipment { web, sees_images: true, ..Equipment::default() }
+    }
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()
@@ -169,6 +215,7 @@ mod tests {
                 "StrReplaceFile",
                 "Bash",
                 "kimi_cli.tools.web:SearchWeb",
+                "kimi_cli.tools.multiagent:Task",
                 "Think",
                 "SetTodoList",
             ]),
@@ -176,7 +223,7 @@ mod tests {
         )
         .expect("set");
         assert_eq!(set.names().collect::<Vec<_>>(), ["Bash", "EditFile", "Todo"]);
-        assert_eq!(set.missing(), ["SearchWeb"]);
+        assert_eq!(set.missing(), ["Task"]);
         assert!(set.has("Shell") && set.has("CMD") && set.has("Bash") && !set.has("Think"));
         assert_eq!(set.get("SetTodoList").expect("todo").name(), "Todo");
     }
@@ -190,11 +237,14 @@ mod tests {
 
     #[test]
     fn every_tool_has_a_description_and_an_inlined_object_schema_that_does_not_change() {
-        let all: Vec<String> = built_in().iter().map(|tool| tool.name().to_owned()).collect();
-        let set = Toolset::select(&all, &[]).expect("all");
-        let again = Toolset::select(&all, &[]).expect("all");
+        let equipment = complete();
+        let all: Vec<String> =
+            built_in(&equipment).iter().map(|tool| tool.name().to_owned()).collect();
+        let set = Toolset::equipped(&all, &[], &equipment).expect("all");
+        let again = Toolset::equipped(&all, &[], &equipment).expect("all");
         assert_eq!(set.specs(), again.specs());
-        assert_eq!(set.specs().len(), 13);
+        assert_eq!(set.specs().len(), built_in(&Equipment::default()).len() + EQUIPPED.len());
+        assert!(EQUIPPED.iter().all(|name| set.has(name)));
         for spec in set.specs() {
             assert!(spec.description.len() > 80, "{}", spec.name);
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::files_seen::FilesSeen;
 use super::tool::{
     Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
 };
@@ -30,6 +31,7 @@ pub(crate) struct FakeServices {
     plan: Mutex<Option<PathBuf>>,
     shown_plans: Mutex<Vec<String>>,
     stopped: Mutex<bool>,
+    seen: FilesSeen,
     root: PathBuf,
 }
 
@@ -88,6 +90,10 @@ impl ToolServices for FakeServices {
         self.shown_plans.lock().expect("plans").push(content.to_owned());
     }
 
+    fn files_seen(&self) -> Option<&FilesSeen> {
+        Some(&self.seen)
+    }
+
     fn stop_after_step(&self) {
         *self.stopped.lock().expect("stopped") = true;
     }
@@ -122,6 +128,7 @@ impl Bench {
             plan: Mutex::default(),
             shown_plans: Mutex::default(),
             stopped: Mutex::default(),
+            seen: FilesSeen::default(),
             root: root.clone(),
         });
         let context = ToolContext {

@@ -9,13 +9,14 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Notifier;
+use super::files_seen::FilesSeen;
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
 use crate::wire::{OutputStream, Question};
 
 /// A tool. Holds no session state: that is behind [`ToolServices`].
 pub trait Tool: Send + Sync {
     /// The name the agent's file and the model use.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Other names it answers to: the Python program's.
     fn aliases(&self) -> &'static [&'static str] {
@@ -98,6 +99,11 @@ pub trait ToolServices: Send + Sync {
 
     /// Shows a plan to the person.
     fn show_plan(&self, _content: &str, _file: &Path) {}
+
+    /// What this session's tools know of the files they read; none where nobody keeps it.
+    fn files_seen(&self) -> Option<&FilesSeen> {
+        None
+    }
 
     /// How work that outlives this call tells the model of its end; none where nobody listens.
     fn notifier(&self) -> Option<Notifier> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file_change::{Change, approve_and_write, read_old};
+use super::file_change::{Change, approve_and_write, read_old, refuse_unseen_changes};
 use super::tool::ToolContext;
 use super::typed::{Failure, TypedTool};
 use super::{blocking, path};
@@ -13,13 +13,12 @@ pub(crate) struct WriteFile;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The file. Relative paths start in the working directory; a file outside of it needs an
-    /// absolute path. Its folder must exist.
+    /// The file; outside of the working directory an absolute path.
     #[serde(alias = "file_path")]
     path: String,
-    /// What to write, exactly.
+    /// What to write.
     content: String,
-    /// `overwrite` replaces the file, `append` adds to its end. Either makes a new file.
+    /// Either makes a new file.
     #[serde(default)]
     mode: Mode,
 }
@@ -63,6 +62,10 @@ async fn write(params: Params, context: &ToolContext) -> Result<ToolReturn, Fail
         let (raw, path) = (raw.clone(), target.path.clone());
         blocking::run(context, move |_| read_old(&raw, &path)).await??
     };
+    // Adding to a file loses nothing of it.
+    if let (Mode::Overwrite, Some(old)) = (mode, &old) {
+        refuse_unseen_changes(context, &raw, &target.path, old)?;
+    }
     let mut new = Vec::new();
     if let (Mode::Append, Some(old)) = (mode, &old) {
         new.extend_from_slice(old);
@@ -192,6 +195,26 @@ mod tests {
         let result = run(&bench, json!({"path": "a.txt", "content": "mine"})).await;
         assert!(result.is_error && result.message.contains("read the file again"));
         assert_eq!(bench.read("a.txt"), "theirs");
+    }
+
+    #[tokio::test]
+    async fn a_file_changed_since_it_was_read_is_not_overwritten_until_it_is_read_again() {
+        use crate::tools::read_file::ReadFile;
+        let bench = Bench::new();
+        bench.file("a.txt", "one");
+        // Never read: nothing to guard.
+        assert!(!run(&bench, json!({"path": "a.txt", "content": "two"})).await.is_error);
+        bench.file("a.txt", "theirs");
+        let refused = run(&bench, json!({"path": "a.txt", "content": "three"})).await;
+        assert_eq!(refused.brief(), Some("File changed since it was read"));
+        assert!(refused.message.contains("read it again"), "{}", refused.message);
+        assert_eq!((bench.read("a.txt").as_str(), bench.asked().len()), ("theirs", 1));
+        let added = run(&bench, json!({"path": "a.txt", "content": "!", "mode": "append"})).await;
+        assert!(!added.is_error, "adding loses nothing: {}", added.message);
+        bench.file("a.txt", "theirs again");
+        bench.call(&ReadFile, json!({"path": "a.txt", "n_lines": 1})).await;
+        assert!(!run(&bench, json!({"path": "a.txt", "content": "three"})).await.is_error);
+        assert_eq!(bench.read("a.txt"), "three");
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
     &["log", "wire", "config"],
     &["llm", "context"],
-    &["tools", "agent", "hooks", "skill"],
+    &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],
     &["ui"],
@@ -27,6 +27,8 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("paths", "error"),
     // Hooks are processes like a tool's: away from the terminal, ended as a group.
     ("hooks", "tools"),
+    // A server's tool is a tool, and a server is a process like a tool's.
+    ("mcp", "tools"),
     // The loop keeps approvals and todos in the session's state.
     ("soul", "session"),
 ];
@@ -47,6 +49,10 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["two_face"], &["src/ui/"]),
     (&["pulldown_cmark"], &["src/ui/"]),
     (&["reqwest"], &["src/llm/http"]),
+    (&["dom_smoothie"], &["src/tools/fetch_url/"]),
+    (&["encoding_rs"], &["src/tools/"]),
+    (&["imagesize"], &["src/tools/read_media_file.rs"]),
+    (&["rmcp"], &["src/mcp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
 ];

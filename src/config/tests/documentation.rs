@@ -27,7 +27,11 @@ fn every_example_in_the_documentation_works() {
         names::COMPACTION,
         names::RULE,
         names::NETWORK,
+        names::MCP,
+        names::MCP_CLIENT,
         names::PRICE,
+        names::SERVICE,
+        names::FETCH,
     ];
     for key in known.concat() {
         let upstreams_only = [
@@ -37,8 +41,6 @@ fn every_example_in_the_documentation_works() {
             "telemetry",
             "background",
             "notifications",
-            "services",
-            "mcp",
             "oauth",
             "default_query",
             "max_preserved_messages",

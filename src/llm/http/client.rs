@@ -19,6 +19,19 @@ pub(super) fn build(
     patience: Patience,
     network: &NetworkConfig,
 ) -> Result<reqwest::Client, LlmError> {
+    build_with(url, patience, network, |builder| builder)
+}
+
+/// The same, with what else `adjust` sets.
+///
+/// # Errors
+/// As [`build`].
+pub(super) fn build_with(
+    url: &reqwest::Url,
+    patience: Patience,
+    network: &NetworkConfig,
+    adjust: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Result<reqwest::Client, LlmError> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // An error says that somebody has installed one already, which is as good.
@@ -30,7 +43,7 @@ pub(super) fn build(
         .tcp_keepalive(Duration::from_secs(30));
     let builder = with_proxy(builder, url, network)?;
     let builder = with_certificates(builder, url, network)?;
-    builder.build().map_err(|error| {
+    adjust(builder).build().map_err(|error| {
         LlmError::Protocol(format!(
             "could not set up TLS: {}. Install the system's CA certificates, or set SSL_CERT_FILE",
             root_cause(&error)

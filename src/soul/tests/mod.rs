@@ -155,6 +155,7 @@ impl Stage {
                 rules: self.rules,
                 files: RuleFiles::new(&Paths::new(folder.path().join("share")), folder.path()),
             },
+            mcp: crate::mcp::McpPool::default(),
             hub,
             state: self.state,
             modes: Modes {

@@ -50,6 +50,7 @@ async fn crlf_files_are_matched_with_lf_text_and_stay_crlf() {
     assert_eq!(bench.read("a.txt"), "1\r\n2\r\n2b\r\nthree\r\n");
     run(&bench, json!({"old": "three", "new": "3\n4"})).await;
     assert_eq!(bench.read("a.txt"), "1\r\n2\r\n2b\r\n3\r\n4\r\n");
+    let bench = Bench::new();
     bench.file("a.txt", "lf\nand\r\ncrlf\n");
     run(&bench, json!({"old": "lf\nand", "new": "x\ny"})).await;
     assert_eq!(bench.read("a.txt"), "x\ny\r\ncrlf\n");
@@ -123,4 +124,24 @@ proptest! {
         prop_assert!(done.text.starts_with(&before) && done.text.ends_with(&after));
         prop_assert_eq!(done.replacements, 1);
     }
+}
+
+#[tokio::test]
+async fn a_file_changed_since_it_was_read_is_not_edited_until_it_is_read_again() {
+    use crate::tools::read_file::ReadFile;
+    let bench = Bench::new();
+    let edit = json!({"old": "one", "new": "1"});
+    let path = bench.file("a.txt", "one one one");
+    bench.call(&ReadFile, json!({"path": "a.txt"})).await;
+    // Touched, not changed: the same content is the same file.
+    std::fs::write(&path, "one one one").expect("touch");
+    assert!(!run(&bench, edit.clone()).await.is_error);
+    assert!(!run(&bench, edit.clone()).await.is_error, "its own change is none of somebody else's");
+    std::fs::write(&path, "zero one").expect("write");
+    let refused = run(&bench, edit.clone()).await;
+    assert_eq!(refused.brief(), Some("File changed since it was read"));
+    assert_eq!((bench.read("a.txt").as_str(), bench.asked().len()), ("zero one", 2));
+    bench.call(&ReadFile, json!({"path": "a.txt"})).await;
+    assert!(!run(&bench, edit).await.is_error);
+    assert_eq!(bench.read("a.txt"), "zero 1");
 }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
+
+use super::encoding::{self, Encoding};
+use crate::tools::files_seen::Fingerprint;
+use crate::tools::firm;
 
 /// Lines of one page.
 pub(super) const MAX_LINES: usize = 1000;
@@ -14,6 +17,8 @@ pub(super) const MAX_LINES: usize = 1000;
 pub(super) const MAX_LINE_CHARS: usize = 2000;
 /// Bytes of one page.
 pub(super) const MAX_BYTES: usize = 100 * 1024;
+/// Bytes read at once.
+const BUFFER: usize = 64 * 1024;
 /// Bytes looked at to tell text from binary files.
 const SNIFFED: usize = 8192;
 /// Bytes of a line that can be needed to show [`MAX_LINE_CHARS`] of it.
@@ -67,13 +72,14 @@ pub(super) struct Page {
     pub lines: Vec<Line>,
     pub total: u64,
     pub stop: Stop,
+    pub encoding: Encoding,
 }
 
 #[derive(Debug)]
 pub(super) enum Unreadable {
     /// Its size in bytes.
     Binary(u64),
-    /// The encoding's name.
+    /// What it is instead.
     OtherEncoding(&'static str),
     Cancelled,
     Io(io::Error),
@@ -85,17 +91,23 @@ impl From<io::Error> for Unreadable {
     }
 }
 
-/// Reads the lines of `range`; goes through the whole file to count its lines.
+/// Reads the lines of `range`; goes through the whole file to count its lines. The fingerprint is
+/// that of the whole file.
 pub(super) fn read(
     path: &Path,
     range: Range,
     stop: &CancellationToken,
-) -> Result<Page, Unreadable> {
-    let mut file = File::open(path)?;
+) -> Result<(Page, Fingerprint), Unreadable> {
+    let mut file = firm::open_regular(path)?;
     let mut head = Vec::with_capacity(SNIFFED);
     file.by_ref().take(SNIFFED as u64).read_to_end(&mut head)?;
-    refuse_binary(&head, file.metadata()?.len())?;
-    let mut reader = BufReader::with_capacity(64 * 1024, io::Cursor::new(head).chain(file));
+    let encoding = encoding::of(&head, file.metadata()?.len())?;
+    let mut hasher = blake3::Hasher::new();
+    let bytes = Hashing { inner: io::Cursor::new(head).chain(file), hasher: &mut hasher };
+    let mut reader: Box<dyn BufRead + '_> = match encoding {
+        Encoding::Utf8 => Box::new(BufReader::with_capacity(BUFFER, bytes)),
+        other => Box::new(BufReader::with_capacity(BUFFER, other.transcode(bytes))),
+    };
     let mut collector = Collector::new(range);
     let mut raw = Vec::new();
     let mut number = 0_u64;
@@ -103,24 +115,22 @@ pub(super) fn read(
         number += 1;
         collector.offer(number, &raw);
     }
-    Ok(collector.page(number))
+    drop(reader);
+    Ok((collector.page(number, encoding), hasher.finalize()))
 }
 
-fn refuse_binary(head: &[u8], bytes: u64) -> Result<(), Unreadable> {
-    match head {
-        [0xFF, 0xFE, ..] => return Err(Unreadable::OtherEncoding("UTF-16 (little endian)")),
-        [0xFE, 0xFF, ..] => return Err(Unreadable::OtherEncoding("UTF-16 (big endian)")),
-        _ => {}
+/// Takes the fingerprint of what passes through.
+struct Hashing<'a, R> {
+    inner: R,
+    hasher: &'a mut blake3::Hasher,
+}
+
+impl<R: Read> Read for Hashing<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        Ok(count)
     }
-    if head.contains(&0) {
-        return Err(Unreadable::Binary(bytes));
-    }
-    // Mostly text with a few wrong bytes is worth showing; mostly wrong bytes are not.
-    let bad: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    if bad * 10 > head.len() * 3 {
-        return Err(Unreadable::OtherEncoding("binary or in another encoding"));
-    }
-    Ok(())
 }
 
 /// Reads one line without its line break into `raw`, which keeps only as much as can be shown.
@@ -196,7 +206,7 @@ impl Collector {
         }
     }
 
-    fn page(mut self, total: u64) -> Page {
+    fn page(mut self, total: u64, encoding: Encoding) -> Page {
         let capped = match self.range {
             Range::From { capped, .. } => capped,
             Range::Tail { count, capped, .. } => {
@@ -217,7 +227,7 @@ impl Collector {
             (false, false) if capped => Stop::Lines,
             (false, false) => Stop::Asked,
         };
-        Page { lines: self.lines.into(), total, stop }
+        Page { lines: self.lines.into(), total, stop, encoding }
     }
 }
 

@@ -3,6 +3,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::*;
+use crate::tools::edit_file::EditFile;
 use crate::tools::testing::Bench;
 
 async fn read(bench: &Bench, arguments: serde_json::Value) -> ToolReturn {
@@ -82,8 +83,6 @@ async fn what_is_not_text_is_told() {
     let lossy = read(&bench, json!({"path": "latin.txt"})).await;
     assert!(lossy.output.text().contains("caf\u{fffd} and"));
     assert!(lossy.message.contains("not UTF-8"));
-    bench.file("wide.txt", b"\xff\xfea\0b\0");
-    assert!(read(&bench, json!({"path": "wide.txt"})).await.message.contains("UTF-16"));
     std::fs::create_dir(bench.path("src")).expect("folder");
     assert!(read(&bench, json!({"path": "src"})).await.message.contains("is a directory"));
     let device = read(&bench, json!({"path": "/dev/zero"})).await;
@@ -137,4 +136,61 @@ async fn a_cancelled_turn_ends_the_reading() {
     bench.file("a.txt", numbered(10));
     bench.context.cancelled.cancel();
     assert_eq!(read(&bench, json!({"path": "a.txt"})).await.brief(), Some("Cancelled"));
+}
+
+/// `text` in UTF-16, with a mark at the beginning if wanted.
+fn utf16(text: &str, is_big: bool, marked: bool) -> Vec<u8> {
+    let mark = if marked { "\u{feff}" } else { "" };
+    let units: Vec<u16> =
+        mark.chars().chain(text.chars()).collect::<String>().encode_utf16().collect();
+    units
+        .iter()
+        .flat_map(|unit| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() })
+        .collect()
+}
+
+#[tokio::test]
+async fn utf_16_is_read_with_ranges_and_tails() {
+    let bench = Bench::new();
+    // Long enough for several buffers, with characters of two units that lie across their edges.
+    let text: String = (1..=9000).map(|n| format!("line {n} 漢😀\r\n")).collect();
+    for (is_big, name) in [(false, "little"), (true, "big")] {
+        bench.file("wide.txt", utf16(&text, is_big, true));
+        let first = read(&bench, json!({"path": "wide.txt", "n_lines": 2})).await;
+        assert_eq!(first.output.text(), "     1\tline 1 漢😀\n     2\tline 2 漢😀\n");
+        assert!(first.message.contains("Total lines in file: 9000."), "{}", first.message);
+        assert!(first.message.contains(&format!("UTF-16 ({name} endian)")), "{}", first.message);
+        let tail = read(&bench, json!({"path": "wide.txt", "line_offset": -1})).await;
+        assert_eq!(tail.output.text(), "  9000\tline 9000 漢😀\n");
+        bench.file("unmarked.txt", utf16("name = value\r\nother = 漢\r\n", is_big, false));
+        let unmarked = read(&bench, json!({"path": "unmarked.txt"})).await;
+        assert_eq!(unmarked.output.text(), "     1\tname = value\n     2\tother = 漢\n");
+    }
+    bench.file("half.txt", b"\xff\xfea\0b");
+    let half = read(&bench, json!({"path": "half.txt"})).await;
+    assert_eq!(half.output.text(), "     1\ta\u{fffd}\n");
+    let edit = bench
+        .call(&EditFile, json!({"path": "wide.txt", "edit": {"old": "line 1", "new": "x"}}))
+        .await;
+    assert!(edit.is_error && edit.message.contains("not UTF-8"), "{}", edit.message);
+}
+
+#[tokio::test]
+async fn other_encodings_are_told_apart_from_binary_files() {
+    let bench = Bench::new();
+    let chinese = encoding_rs::GB18030.encode("这是一个文本文件，用另一种编码写成。").0.repeat(9);
+    bench.file("gbk.txt", chinese);
+    let told = read(&bench, json!({"path": "gbk.txt"})).await;
+    assert!(told.is_error && told.message.contains("iconv -f GB18030"), "{}", told.message);
+    bench.file("utf32.txt", b"\xff\xfe\0\0a\0\0\0");
+    let told = read(&bench, json!({"path": "utf32.txt"})).await;
+    assert!(told.message.contains("UTF-32"), "{}", told.message);
+    bench.file("noise.bin", (0..=255_u8).filter(|b| *b > 0).cycle().take(4000).collect::<Vec<_>>());
+    let told = read(&bench, json!({"path": "noise.bin"})).await;
+    assert!(told.message.contains("binary"), "{}", told.message);
+    // Numbers of two bytes are not text.
+    let numbers: Vec<u8> = (0..2000_u16).flat_map(u16::to_le_bytes).collect();
+    bench.file("numbers.bin", numbers);
+    let told = read(&bench, json!({"path": "numbers.bin"})).await;
+    assert!(told.message.contains("binary"), "{}", told.message);
 }

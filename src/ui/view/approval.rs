@@ -18,6 +18,7 @@ use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::put::put;
 use crate::message::{DiffBlock, DisplayBlock};
+use crate::permission::danger;
 use crate::wire::ApprovalRequest;
 
 /// Rows of what is asked for, before it is expanded.
@@ -172,7 +173,8 @@ fn subject(
 ) -> Vec<Line<'static>> {
     let indent = [Span::raw("  ")];
     let inner = width.saturating_sub(2);
-    let mut lines = Vec::new();
+    // Dangers come first: nothing a long command has may fold them away.
+    let mut lines = dangers(request, theme, width);
     let mut diffs: Vec<DiffBlock> = Vec::new();
     for block in &request.display {
         match block {
@@ -206,6 +208,21 @@ fn subject(
         for line in sanitize(&request.description).lines() {
             lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
         }
+    }
+    lines
+}
+
+/// What is dangerous about the command, in words: it must be seen without colours too.
+fn dangers(request: &ApprovalRequest, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    let commands = request.display.iter().filter_map(|block| match block {
+        DisplayBlock::Shell { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    let mut lines = Vec::new();
+    for mark in commands.flat_map(danger::marks) {
+        let lead = [Span::styled("  ! Danger: ", theme.danger)];
+        let reason = styled(&sanitize(&mark.reason), theme.text);
+        lines.extend(wrap(&reason, width, &lead, &[Span::raw("    ")]));
     }
     lines
 }
