@@ -124,7 +124,7 @@ pub(super) struct Args {
     )]
     pub(super) max_ralph_iterations: Option<i64>,
 
-    /// The theme: dark, light, or one from the themes folder
+    /// The theme: auto (as the terminal is), dark, light, or one from the themes folder
     #[arg(long, value_name = "NAME")]
     pub(super) theme: Option<String>,
 

@@ -13,6 +13,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod ui;
 mod web;
 
 pub use error::{ConfigError, ConfigErrorKind};
@@ -28,4 +29,5 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use ui::{Fold, OnExit, UiConfig};
 pub use web::{ServiceConfig, WebConfig};

@@ -25,6 +25,7 @@ pub(super) const TOP: &[&str] = &[
     "mcp",
     "compaction",
     "permission",
+    "ui",
 ];
 
 /// Keys of a provider.
@@ -56,6 +57,9 @@ pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_writ
 /// Keys of `[network]`.
 pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
+
+/// Keys of `[ui]`.
+pub(super) const UI: &[&str] = &["on_exit", "fold", "open_last", "mouse", "wheel_lines"];
 
 /// Keys of `[mcp]`.
 pub(super) const MCP: &[&str] = &["client"];

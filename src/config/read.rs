@@ -4,6 +4,7 @@ mod hooks;
 mod mcp;
 mod network;
 pub(super) mod permission;
+mod ui;
 mod web;
 
 use std::collections::BTreeMap;
@@ -94,6 +95,7 @@ impl Reader {
             skip_afk_prompt_injection: self.flag(&top, "skip_afk_prompt_injection", false),
             network: self.network(&top),
             web: self.web(&top),
+            ui: self.ui(&top),
             mcp: self.mcp(&top),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{McpConfig, NetworkConfig, Price, WebConfig, without_login};
+use super::{McpConfig, NetworkConfig, Price, UiConfig, WebConfig, without_login};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -22,7 +22,7 @@ pub struct Config {
     pub default_plan_mode: bool,
     /// The external editor's command; empty for `$VISUAL` or `$EDITOR`.
     pub default_editor: String,
-    /// Name of the theme: one of ours (`dark`, `light`, `ansi`, `contrast`, `clear`, `harbour`,
+    /// Name of the theme: `auto` for `dark` or `light` as the terminal is, one of ours (`dark`, `light`, `ansi`, `contrast`, `clear`, `harbour`,
     /// `ember`, `paper`), or a file in the themes folder.
     pub theme: String,
     /// Is thinking shown while it streams?
@@ -49,6 +49,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// How tools reach the web.
     pub web: WebConfig,
+    /// How the screen behaves (`[ui]`).
+    pub ui: UiConfig,
     /// MCP servers (`[mcp.client]`).
     pub mcp: McpConfig,
 }
@@ -61,7 +63,7 @@ impl Default for Config {
             default_yolo: false,
             default_plan_mode: false,
             default_editor: String::new(),
-            theme: "dark".to_owned(),
+            theme: "auto".to_owned(),
             show_thinking_stream: true,
             models: BTreeMap::new(),
             providers: BTreeMap::new(),
@@ -74,6 +76,7 @@ impl Default for Config {
             skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
             web: WebConfig::default(),
+            ui: UiConfig::default(),
             mcp: McpConfig::default(),
         }
     }

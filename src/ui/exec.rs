@@ -13,6 +13,7 @@ use super::model::composer::Draft;
 use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
+use super::theme::ground::{AUTO, Ground};
 use super::theme::{ColorDepth, Theme};
 use super::update::replay::Replay;
 use crate::engine::{Host, SessionChoice};
@@ -42,6 +43,8 @@ pub(super) struct Executor {
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
+    /// What the terminal's background is like, as far as it is known.
+    pub(super) ground: Ground,
     /// The open session's door.
     pub(super) door: Option<Door>,
 }
@@ -49,7 +52,8 @@ pub(super) struct Executor {
 impl Executor {
     /// One that reports to `done`.
     pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
-        Self { host, done, tasks: JoinSet::new(), history: None, door: None }
+        let ground = Ground::guess(&|name| std::env::var(name).ok());
+        Self { host, done, tasks: JoinSet::new(), history: None, ground, door: None }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -166,6 +170,7 @@ impl Executor {
     }
 
     fn show_theme(&self, name: &str) {
+        let name = if name == AUTO { self.ground.theme() } else { name };
         self.tell(match Theme::load(name, &self.host.paths().themes()) {
             Ok(theme) => {
                 let depth = ColorDepth::detect(&|name| std::env::var(name).ok());

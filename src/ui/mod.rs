@@ -24,8 +24,10 @@ pub mod view;
 
 use effect::OpenTarget;
 use model::{Model, Themes};
+use theme::ground::{AUTO, Ground};
 use theme::{ColorDepth, Theme};
 
+use crate::config::Fold;
 use crate::engine::{Host, SessionChoice};
 use crate::message::SessionId;
 
@@ -61,7 +63,10 @@ pub fn run(
     let name = options.theme.unwrap_or_else(|| host.config().theme.clone());
     let folder = host.paths().themes();
     let depth = ColorDepth::detect(&|name| std::env::var(name).ok());
-    let theme = Theme::load(&name, &folder)?.at_depth(depth);
+    // The terminal's own answer comes after the first frame.
+    let ground = Ground::guess(&|name| std::env::var(name).ok());
+    let file = if name == AUTO { ground.theme() } else { &name };
+    let theme = Theme::load(file, &folder)?.at_depth(depth);
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
         SessionChoice::Continue => OpenTarget::Latest,
@@ -69,6 +74,9 @@ pub fn run(
     };
     let mut model = Model::new(80, 24);
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
+    model.themes.known.insert(0, AUTO.to_owned());
+    model.settings = host.config().ui.clone();
+    model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;

@@ -15,10 +15,11 @@ use super::external;
 use super::model::Model;
 use super::msg::Msg;
 use super::terminal::{self, Guard, Screen};
-use super::theme::Theme;
+use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
+use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, view};
+use super::view::{Caches, farewell, view};
 use crate::engine::Host;
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
@@ -60,6 +61,8 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// Waits for the terminal to say what its background is like, until then.
+    listener: Option<(Listener, f64)>,
     /// The terminal may have lost what was drawn.
     is_stale: bool,
     is_over: bool,
@@ -93,7 +96,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();
-    let guard = Guard::take()?;
+    let guard = Guard::take(model.settings.mouse)?;
     let screen = terminal::screen()?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
@@ -117,11 +120,13 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        listener: None,
         is_stale: false,
         is_over: false,
     };
-    // The person sees the screen before anything is read or opened.
+    // The person sees the screen before anything is read, opened or asked.
     app.draw()?;
+    app.ask_ground()?;
     let id = app.model.next_effect();
     app.model.opening = Some(id);
     app.executor.run(Effect::Open { id, target });
@@ -129,6 +134,7 @@ pub(super) async fn run(
     let ended = app.serve(results).await;
     let session = app.model.status.info.id.clone();
     drop(app.guard.take());
+    app.say_farewell();
     app.executor.shut_down().await;
     ended?;
     Ok(session)
@@ -151,7 +157,7 @@ impl App {
                             // it had, but not what was in it.
                             self.is_stale |= matches!(msg, Msg::Resize { .. });
                             self.clock.want_now();
-                            self.take_in(msg)?;
+                            self.input(msg)?;
                         }
                     }
                     // The terminal is gone: reading on would spin.
@@ -171,6 +177,68 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    /// Takes in what the person did, and what the terminal says among it.
+    fn input(&mut self, msg: Msg) -> anyhow::Result<()> {
+        let Some((mut listener, until)) = self.listener.take() else { return self.take_in(msg) };
+        let heard = match msg {
+            Msg::Key(key) => listener.hear(key),
+            other => {
+                for key in listener.give_back() {
+                    self.take_in(Msg::Key(key))?;
+                }
+                self.listener = Some((listener, until));
+                return self.take_in(other);
+            }
+        };
+        match heard {
+            Heard::Answer(ground) => {
+                self.executor.ground = ground;
+                if self.model.themes.shown == AUTO {
+                    self.executor.run(Effect::ShowTheme(AUTO.to_owned()));
+                }
+            }
+            Heard::Part => self.listener = Some((listener, until)),
+            Heard::Keys(keys) => {
+                self.listener = (self.time.now() < until).then_some((listener, until));
+                for key in keys {
+                    self.take_in(Msg::Key(key))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the terminal what its background is like, if the theme depends on it. The answer comes
+    /// among the keys, whenever it comes.
+    fn ask_ground(&mut self) -> anyhow::Result<()> {
+        let term = std::env::var("TERM").unwrap_or_default();
+        // These would print the question.
+        let knows = !matches!(term.as_str(), "" | "dumb" | "linux");
+        if self.model.themes.shown == AUTO && knows && self.theme.depth != ColorDepth::None {
+            let out = self.screen.backend_mut();
+            out.write_all(QUESTION.as_bytes())?;
+            Write::flush(out)?;
+            self.listener = Some((Listener::default(), self.time.now() + ANSWERS_WITHIN));
+        }
+        Ok(())
+    }
+
+    /// Leaves the conversation, or its end, where the shell goes on.
+    fn say_farewell(&mut self) {
+        let Ok(size) = self.screen.size() else { return };
+        let (what, now) = (self.model.settings.on_exit, self.time.now());
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        // A terminal that is gone has no scrollback.
+        let _ = farewell(
+            &self.model,
+            &self.theme,
+            what,
+            (size.width, size.height),
+            now,
+            &mut |lines| terminal::write_lines(&mut out, lines),
+        );
     }
 
     /// Takes in what the engine says, and all that waits behind it, before anything is drawn.
@@ -266,7 +334,7 @@ impl App {
         self.input = None;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
-        self.guard = Some(Guard::take()?);
+        self.guard = Some(Guard::take(self.model.settings.mouse)?);
         // An interrupt that was meant for the editor does not end this program.
         self.signals = Signals::listen()?;
         terminal::forget(&mut self.screen)?;
@@ -279,7 +347,7 @@ impl App {
         drop(self.guard.take());
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
-        self.guard = Some(Guard::take()?);
+        self.guard = Some(Guard::take(self.model.settings.mouse)?);
         terminal::forget(&mut self.screen)?;
         self.clock.want_now();
         Ok(())

@@ -8,13 +8,15 @@ use crossterm::event::{
     Event as TermEvent, KeyCode as TermKey, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
     MouseEventKind, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
+use crossterm::style::{ContentStyle, PrintStyledContent, StyledContent};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm};
+use ratatui::text::Line;
 
 use super::key::{KeyCode, KeyPress};
 use super::msg::Msg;
@@ -37,8 +39,9 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 pub(super) struct Guard(());
 
 impl Guard {
-    /// Raw mode, the other screen, pastes in brackets, focus and wheel told, keys told apart.
-    pub(super) fn take() -> io::Result<Self> {
+    /// Raw mode, the other screen, pastes in brackets, focus and, if wanted, the mouse told, keys told
+    /// apart.
+    pub(super) fn take(mouse: bool) -> io::Result<Self> {
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
         let guard = Self(());
@@ -51,7 +54,9 @@ impl Guard {
             // Terminals that do not know it ignore it; asking first would cost a round trip.
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
-        out.write_all(MOUSE_ON.as_bytes())?;
+        if mouse {
+            out.write_all(MOUSE_ON.as_bytes())?;
+        }
         out.write_all(PUSH_TITLE.as_bytes())?;
         out.flush()?;
         Ok(guard)
@@ -116,6 +121,18 @@ pub(super) fn screen() -> io::Result<Screen> {
 pub(super) fn forget(screen: &mut Screen) -> io::Result<()> {
     screen.backend_mut().clear_region(ClearType::All)?;
     screen.swap_buffers();
+    Ok(())
+}
+
+/// Writes lines as a shell's command would: colours, no places.
+pub(super) fn write_lines(out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
+    for line in lines {
+        for span in &line.spans {
+            let style: ContentStyle = line.style.patch(span.style).into_crossterm();
+            queue!(out, PrintStyledContent(StyledContent::new(style, &span.content)))?;
+        }
+        out.write_all(b"\r\n")?;
+    }
     Ok(())
 }
 

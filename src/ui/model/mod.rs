@@ -19,8 +19,9 @@ pub mod transcript;
 
 use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
+use crate::config::{Fold, UiConfig};
 use approval::Approvals;
-use cell::Cell;
+use cell::{Cell, CellKind, ToolState};
 use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
@@ -106,6 +107,10 @@ pub struct Model {
     pub keymap: Keymap,
     /// Is all of long tool output shown?
     pub shows_details: bool,
+    /// Are changes shown side by side where there is room?
+    pub diffs_beside: bool,
+    /// How the person wants the screen to behave.
+    pub settings: UiConfig,
     /// What is looked for.
     pub search: Search,
     /// Themes.
@@ -146,6 +151,8 @@ impl Model {
             focus: Focus::default(),
             keymap: Keymap::default(),
             shows_details: false,
+            diffs_beside: true,
+            settings: UiConfig::default(),
             search: Search::default(),
             themes: Themes::default(),
             shows_thinking: true,
@@ -197,7 +204,15 @@ impl Model {
     /// Is all of this cell shown?
     #[must_use]
     pub fn is_open(&self, cell: &Cell) -> bool {
-        cell.open.unwrap_or(self.shows_details)
+        cell.open.unwrap_or_else(|| self.shows_details || self.unfolds(cell))
+    }
+
+    /// Do the settings say that this call's result is shown?
+    fn unfolds(&self, cell: &Cell) -> bool {
+        let CellKind::Tool(tool) = &cell.kind else { return false };
+        // `Fold::Never` begins with all details shown; the key for them still folds.
+        self.settings.fold == Fold::Success && tool.state == ToolState::Failed
+            || self.transcript.is_among_last_calls(cell.id, self.settings.open_last)
     }
 
     /// Takes in what was drawn: drawing alone knows how high cells are.

@@ -241,6 +241,15 @@ impl Transcript {
         }
     }
 
+    /// Is this one of the last `count` calls? Looked for near the end only.
+    #[must_use]
+    pub fn is_among_last_calls(&self, id: CellId, count: usize) -> bool {
+        const NEAR_THE_END: usize = 200;
+        let calls = self.cells.iter().rev().take(NEAR_THE_END);
+        let mut calls = calls.filter(|cell| matches!(cell.kind, CellKind::Tool(_)));
+        calls.by_ref().take(count).any(|cell| cell.id == id)
+    }
+
     /// Is this cell part of a row that another one draws?
     #[must_use]
     pub fn is_hidden(&self, index: usize) -> bool {

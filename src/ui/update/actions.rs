@@ -11,9 +11,6 @@ use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
 use crate::wire::Command;
 
-/// Lines one notch of the wheel scrolls.
-const WHEEL_LINES: i32 = 3;
-
 /// Carries out an action that does not belong to one place.
 pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
     match action {
@@ -146,17 +143,18 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
 
 /// The wheel turned.
 pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
+    let lines = notches * i32::from(model.settings.wheel_lines);
     match model.overlays.last_mut() {
         Some(Overlay::Help { scroll }) => {
             *scroll = scroll.saturating_add_signed(i16::try_from(notches).unwrap_or_default());
             Vec::new()
         }
         Some(Overlay::Pager(pager)) => {
-            pager.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            pager.pending.push(PagerMove::Scroll(Scroll::Lines(lines)));
             Vec::new()
         }
         Some(_) => Vec::new(),
-        None => scroll(model, Scroll::Lines(notches * WHEEL_LINES)),
+        None => scroll(model, Scroll::Lines(lines)),
     }
 }
 

@@ -16,6 +16,7 @@ use super::super::model::search::{compile, matches};
 use super::super::model::transcript::{FrameInfo, Position, Scroll, Visible};
 use super::super::model::{Focus, Model};
 use super::super::render::cache::LineKey;
+use super::super::render::highlight::HighlightCache;
 use super::super::render::width::width as text_width;
 use super::super::theme::Theme;
 use super::put::put;
@@ -371,6 +372,7 @@ fn lines<'a>(
                 width,
                 theme: theme.revision,
                 folded: !model.is_open(cell),
+                beside: model.diffs_beside,
             };
             Lines::Kept(
                 lines.lines(key, highlight, || {
@@ -379,6 +381,24 @@ fn lines<'a>(
             )
         }
     }
+}
+
+/// The lines of a cell with the gap above it, drawn anew; none when another cell draws its row.
+pub(super) fn lines_with_gap(
+    model: &Model,
+    theme: &Theme,
+    highlight: &HighlightCache,
+    index: usize,
+    width: u16,
+    now: f64,
+) -> Vec<Line<'static>> {
+    if model.transcript.is_hidden(index) {
+        return Vec::new();
+    }
+    let cell = &model.transcript.cells()[index];
+    let mut lines = vec![Line::default(); gap_above(model, index)];
+    lines.extend(cells::lines(model, cell, theme, highlight, width, now));
+    lines
 }
 
 /// Blank lines above a cell: none between tool calls, so that a row of them reads as a list.

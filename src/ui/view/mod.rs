@@ -8,6 +8,7 @@ mod composer;
 mod dialog;
 #[cfg(test)]
 mod faithful;
+mod farewell;
 mod help;
 mod layout;
 mod mark;
@@ -44,6 +45,7 @@ use super::render::cache::LineCache;
 use super::render::highlight::HighlightCache;
 use super::render::stream::MarkdownStream;
 use super::theme::Theme;
+pub use farewell::farewell;
 
 /// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
 /// of the screen.
