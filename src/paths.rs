@@ -57,6 +57,12 @@ impl Paths {
         self.share.join("sessions")
     }
 
+    /// The index over all sessions. A cache: it can be deleted at any time.
+    #[must_use]
+    pub fn session_index(&self) -> PathBuf {
+        self.share.join("cache").join("session-index")
+    }
+
     /// What was typed in `work_dir`, one JSON line an entry.
     #[must_use]
     pub fn input_history(&self, work_dir: &Path) -> PathBuf {
@@ -97,6 +103,12 @@ impl Paths {
     #[must_use]
     pub fn mcp_logins(&self) -> PathBuf {
         self.share.join("mcp-logins")
+    }
+
+    /// Contents of files, for taking them back.
+    #[must_use]
+    pub fn snapshots(&self) -> PathBuf {
+        self.share.join("snapshots")
     }
 
     /// Keys of the person's own.

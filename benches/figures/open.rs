@@ -9,7 +9,7 @@ use kimi_tui::ui::effect::EffectId;
 use kimi_tui::ui::model::Model;
 use kimi_tui::ui::msg::{Msg, Opened};
 use kimi_tui::ui::theme::Theme;
-use kimi_tui::ui::update::replay::Replay;
+use kimi_tui::ui::update::recall::Recall;
 use kimi_tui::ui::update::update;
 use kimi_tui::ui::view::{Caches, view};
 use kimi_tui::wire::record::Recorder;
@@ -81,7 +81,7 @@ pub(crate) fn print() {
         model.painted(&info.expect("drawn"));
     };
     let events = read_tail(folder.path(), 600).expect("the end");
-    let transcript = Box::new(Replay::tail(events, 1000.0));
+    let transcript = Box::new(Recall::tail(events, 1000.0));
     let shown = transcript.cells().len();
     drop(update(&mut model, Msg::Preview { id, transcript }, 1000.0));
     draw(&mut model, &mut caches);
@@ -91,7 +91,7 @@ pub(crate) fn print() {
     // As the screen does it: on a thread of its own.
     let read = std::thread::spawn(move || {
         let mut reader = StoryReader::open(&dir).expect("a record");
-        let mut past = Replay::new();
+        let mut past = Recall::new();
         while let Some(recorded) = reader.next().expect("a record") {
             past.take(recorded);
         }

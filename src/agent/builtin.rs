@@ -19,7 +19,7 @@ macro_rules! builtin {
 
 /// All of them, in the order they are listed to a person.
 pub(super) const BUILTINS: &[Builtin] = &[
-    builtin!("default": "agent.yaml", "system.md"),
+    builtin!("default": "agent.yaml", "system.md", "coder.yaml", "explore.yaml", "plan.yaml"),
     builtin!("okabe": "agent.yaml", "system.md", "checkpoints.md"),
     builtin!("security": "agent.yaml", "system.md", "method.md"),
     builtin!(
@@ -43,7 +43,12 @@ pub(super) fn find(name: &str) -> Option<&'static Builtin> {
 impl Builtin {
     /// One of its files.
     pub(super) fn file(&self, path: &str) -> Option<&'static str> {
+        self.entry(path).map(|(_, text)| text)
+    }
+
+    /// The same with its name.
+    pub(super) fn entry(&self, path: &str) -> Option<(&'static str, &'static str)> {
         let path = path.strip_prefix("./").unwrap_or(path);
-        self.files.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
+        self.files.iter().find(|(name, _)| *name == path).copied()
     }
 }

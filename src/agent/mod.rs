@@ -89,8 +89,19 @@ pub struct Subagent {
 /// When the name is unknown, a file cannot be read or is wrong, or the prompt uses a variable that
 /// nobody defines. The message says where and what to write.
 pub fn load(choice: &AgentChoice, paths: &Paths, vars: &PromptVars) -> Result<Agent, AgentError> {
-    let source = source::find(choice, paths)?;
-    let resolved = resolve::resolve(&source, paths)?;
+    load_from(&source::find(choice, paths)?, paths, vars)
+}
+
+/// Loads the agent at `source`, a subagent for instance. Errors as [`load`] has them.
+///
+/// # Errors
+/// When a file cannot be read or is wrong, or the prompt uses a variable that nobody defines.
+pub fn load_from(
+    source: &AgentSource,
+    paths: &Paths,
+    vars: &PromptVars,
+) -> Result<Agent, AgentError> {
+    let resolved = resolve::resolve(source, paths)?;
     let system_prompt = template::render(&resolved.prompt, vars, &resolved.args)?;
     Ok(Agent {
         name: resolved.name,

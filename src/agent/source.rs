@@ -21,6 +21,8 @@ const FILE_NAMES: &[&str] = &["agent.yaml", "agent.yml"];
 pub enum AgentSource {
     /// It comes with the program.
     BuiltIn(&'static str),
+    /// A further agent file of one that does: its name, and the file's.
+    BuiltInFile(&'static str, &'static str),
     /// An agent file.
     File(PathBuf),
 }
@@ -29,6 +31,7 @@ impl fmt::Display for AgentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn(name) => write!(f, "agents/{name}/agent.yaml (built in)"),
+            Self::BuiltInFile(name, file) => write!(f, "agents/{name}/{file} (built in)"),
             Self::File(path) => write!(f, "{}", path.display()),
         }
     }
@@ -42,6 +45,10 @@ impl AgentSource {
                 .and_then(|agent| agent.file("agent.yaml"))
                 .unwrap_or_default()
                 .to_owned()),
+            Self::BuiltInFile(name, file) => Ok(builtin::find(name)
+                .and_then(|agent| agent.file(file))
+                .unwrap_or_default()
+                .to_owned()),
             Self::File(path) => read_text(path).map_err(|reason| AgentError::Unreadable {
                 place: path.display().to_string(),
                 what: "the agent file".to_owned(),
@@ -53,7 +60,7 @@ impl AgentSource {
     /// The folder paths in the agent file start from.
     pub(super) fn folder(&self) -> Folder {
         match self {
-            Self::BuiltIn(name) => Folder::BuiltIn(name),
+            Self::BuiltIn(name) | Self::BuiltInFile(name, _) => Folder::BuiltIn(name),
             Self::File(path) => {
                 Folder::Disk(path.parent().unwrap_or_else(|| Path::new(".")).to_owned())
             }
@@ -64,6 +71,7 @@ impl AgentSource {
     pub(super) fn default_name(&self) -> String {
         match self {
             Self::BuiltIn(name) => (*name).to_owned(),
+            Self::BuiltInFile(_, file) => file.trim_end_matches(".yaml").to_owned(),
             Self::File(path) => {
                 let is_plain = path
                     .file_name()
@@ -79,7 +87,7 @@ impl AgentSource {
     /// The same file always gives the same text, however it was reached.
     pub(super) fn identity(&self) -> Self {
         match self {
-            Self::BuiltIn(name) => Self::BuiltIn(name),
+            Self::BuiltIn(_) | Self::BuiltInFile(..) => self.clone(),
             Self::File(path) => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.clone())),
         }
     }
@@ -114,6 +122,11 @@ impl Folder {
     pub(super) fn find(&self, name: &str, paths: &Paths) -> Option<AgentSource> {
         if let Some(agent) = builtin::find(name) {
             return Some(AgentSource::BuiltIn(agent.name));
+        }
+        if let Self::BuiltIn(of) = self
+            && let Some((file, _)) = builtin::find(of).and_then(|agent| agent.entry(name))
+        {
+            return Some(AgentSource::BuiltInFile(of, file));
         }
         if let Self::Disk(folder) = self
             && let Some(file) = agent_file(&tidy(&folder.join(expand_home(name))))

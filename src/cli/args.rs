@@ -98,6 +98,15 @@ pub(super) struct Args {
     #[arg(long)]
     pub(super) print: bool,
 
+    /// No screen: speak the wire protocol, JSON-RPC by lines, on standard input and output
+    #[arg(long, conflicts_with_all = ["print", "quiet"])]
+    pub(super) wire: bool,
+
+    /// No screen: keep the session on a socket that `kimi-tui attach` joins; prompts that are piped
+    /// in are taken one a line
+    #[arg(short, long, conflicts_with_all = ["print", "quiet", "wire"])]
+    pub(super) daemon: bool,
+
     /// With --print: only the last answer
     #[arg(long)]
     pub(super) final_message_only: bool,

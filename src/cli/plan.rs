@@ -36,6 +36,8 @@ pub(super) struct Plan {
 pub(super) enum FrontEnd {
     Screen { first_prompt: Option<String>, theme: Option<String> },
     Print { prompt: PromptFrom, wants: Wants },
+    Wire,
+    Daemon,
 }
 
 /// Where print mode's prompt is.
@@ -68,6 +70,7 @@ pub(super) fn resolve(
     terminals: Terminals,
     is_debug: bool,
 ) -> Result<Plan, clap::Error> {
+    let config = config_source(&args);
     // A bare `-c` continues, as other programs have it; with a text it is upstream's prompt.
     let is_continue = args.is_continue || args.command.as_deref() == Some("");
     if is_continue && args.session.is_some() {
@@ -86,7 +89,17 @@ pub(super) fn resolve(
     if prompts.next().is_some() {
         return Err(usage("there are two prompts: give one of PROMPT, --prompt and --command"));
     }
-    let front = if args.print || args.quiet {
+    let front = if args.wire {
+        if prompt.is_some() {
+            return Err(usage("--wire takes its prompts from the client: give none"));
+        }
+        FrontEnd::Wire
+    } else if args.daemon {
+        if prompt.is_some() {
+            return Err(usage("--daemon takes its prompts from viewers, or piped in: give none"));
+        }
+        FrontEnd::Daemon
+    } else if args.print || args.quiet {
         let wants = Wants {
             final_only: args.final_message_only || args.quiet,
             progress: !args.quiet && (args.verbose || terminals.stderr),
@@ -111,11 +124,7 @@ pub(super) fn resolve(
         front,
         session,
         work_dir: args.work_dir,
-        config: match (args.config_file, args.config) {
-            (Some(file), _) => ConfigSource::File(file),
-            (None, Some(text)) => ConfigSource::Inline(text),
-            (None, None) => ConfigSource::Default,
-        },
+        config,
         agent: match (args.agent_file, args.agent) {
             (Some(file), _) => AgentChoice::File(file),
             (None, name) => AgentChoice::Named(name.unwrap_or_else(|| "default".to_owned())),
@@ -136,6 +145,15 @@ pub(super) fn resolve(
             None => LevelFilter::INFO,
         },
     })
+}
+
+/// Which configuration is meant.
+pub(super) fn config_source(args: &Args) -> ConfigSource {
+    match (&args.config_file, &args.config) {
+        (Some(file), _) => ConfigSource::File(file.clone()),
+        (None, Some(text)) => ConfigSource::Inline(text.clone()),
+        (None, None) => ConfigSource::Default,
+    }
 }
 
 fn screen(
@@ -220,7 +238,7 @@ mod tests {
     fn first_prompt(args: &[&str]) -> Option<String> {
         match on_screen(args).front {
             FrontEnd::Screen { first_prompt, .. } => first_prompt,
-            FrontEnd::Print { .. } => panic!("not the screen"),
+            _ => panic!("not the screen"),
         }
     }
 

@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use clap::Parser;
 use tokio::runtime::{Builder, Runtime};
+use tracing::level_filters::LevelFilter;
 
 use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
 use super::{signals, subcommand};
-use crate::config::Config;
+use crate::config::{Config, ConfigSource, import_yaml};
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
 use crate::paths::Paths;
+use crate::server;
 use crate::ui::{self, UiOptions};
 use crate::wire::{Command, Door};
 
@@ -35,7 +37,7 @@ pub fn main() -> ExitCode {
     let is_debug = std::env::var("KIMI_DEBUG").is_ok_and(|value| is_on(&value));
     let ended = Args::try_parse().and_then(|mut args| match args.subcommand.take() {
         Some(command) => Ok(subcommand::run(command, &args)),
-        None => plan::resolve(args, terminals, is_debug).map(|plan| start(plan, terminals)),
+        None => plan::resolve(args, terminals, is_debug).map(|plan| start(plan, terminals, None)),
     });
     let ended = match ended {
         Ok(ended) => ended,
@@ -64,7 +66,29 @@ fn is_on(value: &str) -> bool {
     !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
 }
 
-fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
+/// What a front end needs that brings no engine: where data lives, what is configured, and what is
+/// wrong with that.
+pub(super) fn prepare(flags: &Args) -> anyhow::Result<(Paths, Config, Vec<String>)> {
+    let paths = Paths::from_env()?;
+    let level = if flags.debug { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    crate::log::start(&paths.logs(), level);
+    log_panics();
+    check_writable(&paths.share)?;
+    let loaded = Config::load(&paths, &plan::config_source(flags))?;
+    Ok((paths, loaded.config, loaded.warnings))
+}
+
+/// Plays the session `id` on the screen.
+pub(super) fn replay(flags: &Args, id: SessionId) -> anyhow::Result<End> {
+    let terminals = Terminals {
+        stdin: stdin().is_terminal(),
+        stdout: stdout().is_terminal(),
+        stderr: stderr().is_terminal(),
+    };
+    start(plan::resolve(flags.clone(), terminals, false)?, terminals, Some(id))
+}
+
+fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow::Result<End> {
     let paths = Paths::from_env()?;
     crate::log::start(&paths.logs(), plan.log_level);
     log_panics();
@@ -72,7 +96,12 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
     check_writable(&paths.share)?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(version, work_dir = %work_dir.display(), session = ?plan.session, "started");
-    let loaded = Config::load(&paths, &plan.config)?;
+    let imported = match plan.config {
+        ConfigSource::Default => import_yaml(&paths, home().as_deref())?,
+        _ => None,
+    };
+    let mut loaded = Config::load(&paths, &plan.config)?;
+    loaded.warnings.extend(imported);
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
         // The screen shows them itself.
@@ -94,12 +123,14 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         max_ralph_iterations: plan.max_ralph_iterations,
         mcp: plan.mcp,
         env: Env::process(),
-    });
+    })
+    .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme } => {
-            let options = UiOptions { session: plan.session, first_prompt, theme, warnings };
-            ui::run(host, options, &runtime).map(|exit| {
+            let options =
+                UiOptions { session: plan.session, first_prompt, theme, warnings, replay };
+            ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
                 End::Done
             })
@@ -107,10 +138,48 @@ fn start(plan: Plan, terminals: Terminals) -> anyhow::Result<End> {
         FrontEnd::Print { prompt, wants } => {
             print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
         }
+        FrontEnd::Daemon => runtime.block_on(daemon_front(&host, &plan.session)),
+        FrontEnd::Wire => runtime.block_on(wire_front(&host, &plan.session)),
     };
     // What still blocks, a read for instance, must not keep the program.
     runtime.shutdown_timeout(Duration::from_secs(1));
     end
+}
+
+async fn daemon_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    let folder = subcommand::daemon::folder(host.paths());
+    let prompts = are_piped(&stdin()).then(tokio::io::stdin);
+    let ready = |id: &str, socket: &Path| {
+        tell(&format!("Session {id} on {}. Join it: kimi-tui attach {id}", socket.display()));
+    };
+    server::daemon::run(host, session, &folder, prompts, stop, ready).await?;
+    Ok(End::Done)
+}
+
+/// Is there a pipe or a file to read from, rather than a terminal or nothing?
+fn are_piped(input: &impl std::os::fd::AsFd) -> bool {
+    let kind =
+        rustix::fs::fstat(input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
+    matches!(
+        kind,
+        Ok(rustix::fs::FileType::Fifo
+            | rustix::fs::FileType::RegularFile
+            | rustix::fs::FileType::Socket)
+    )
+}
+
+async fn wire_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    server::serve(host, session, input, output, stop).await?;
+    Ok(End::Done)
 }
 
 fn print_front(
@@ -160,7 +229,7 @@ fn tell_how_to_resume(session: Option<&SessionId>) {
 }
 
 /// The folder the agent works in: absolute, without links, as sessions are found by it.
-fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub(super) fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
     let Some(folder) = flag else {
         return std::env::current_dir().and_then(|dir| dir.canonicalize()).map_err(|error| {
             user(
@@ -178,6 +247,10 @@ fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
         return Err(user(format!("The work folder {shown} is not a folder."), advice));
     }
     Ok(absolute)
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
 /// Sessions are written while they run: better to hear now that they cannot be.

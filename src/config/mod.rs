@@ -1,7 +1,10 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
+mod background;
+pub mod edit;
 mod error;
 mod hooks;
+mod import;
 mod load;
 mod mcp;
 mod names;
@@ -10,17 +13,22 @@ mod read;
 mod resolve;
 mod rules;
 mod schema;
+mod services;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod ui;
 mod web;
 
+pub use crate::message::Price;
+pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
+pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
 pub use mcp::McpConfig;
-pub use network::{NetworkConfig, Price, without_login};
+pub use network::{NetworkConfig, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };
@@ -29,5 +37,7 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use services::{Offered, Secret, Service};
+pub use snapshots::SnapshotConfig;
 pub use ui::{Fold, OnExit, UiConfig};
 pub use web::{ServiceConfig, WebConfig};

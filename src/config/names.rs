@@ -24,6 +24,7 @@ pub(super) const TOP: &[&str] = &[
     "tools",
     "mcp",
     "compaction",
+    "snapshots",
     "permission",
     "ui",
 ];
@@ -54,6 +55,10 @@ pub(super) const MODEL: &[&str] = &[
 /// Keys of a model's `price`.
 pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_write"];
 
+/// Keys of `[snapshots]`.
+pub(super) const SNAPSHOTS: &[&str] =
+    &["enabled", "max_files", "max_snapshot_mib", "max_file_mib", "keep_turns", "keep_days"];
+
 /// Keys of `[network]`.
 pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
@@ -76,6 +81,23 @@ pub(super) const LOOP_CONTROL: &[&str] = &[
     "reserved_context_size",
     "compaction_trigger_ratio",
     "max_preserved_messages",
+];
+
+/// Keys of `[background]`, upstream's own that this program does not use included.
+pub(super) const BACKGROUND: &[&str] = &[
+    "max_running_tasks",
+    "max_running_subagents",
+    "read_max_bytes",
+    "max_output_bytes",
+    "kill_grace_period_ms",
+    "keep_alive_on_exit",
+    "agent_task_timeout_s",
+    "notification_tail_lines",
+    "notification_tail_chars",
+    "wait_poll_interval_ms",
+    "worker_heartbeat_interval_ms",
+    "worker_stale_after_ms",
+    "print_wait_ceiling_s",
 ];
 
 /// Keys of `[compaction]`.

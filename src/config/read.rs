@@ -1,9 +1,11 @@
 //! A tree of values checked and made into a [`Config`] (limits: upstream's `config.py:26-264`).
 
+mod background;
 mod hooks;
 mod mcp;
 mod network;
 pub(super) mod permission;
+mod snapshots;
 mod ui;
 mod web;
 
@@ -88,6 +90,8 @@ impl Reader {
                 .collect(),
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
+            background: self.background(&top),
+            snapshots: self.snapshots(&top),
             permission_rules: self.permission(&top),
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{McpConfig, NetworkConfig, Price, UiConfig, WebConfig, without_login};
+use super::{
+    BackgroundConfig, McpConfig, NetworkConfig, Price, SnapshotConfig, UiConfig, WebConfig,
+    without_login,
+};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -35,6 +38,10 @@ pub struct Config {
     pub loop_control: LoopControl,
     /// How a context that is too long is made shorter.
     pub compaction: CompactionConfig,
+    /// Limits of background tasks and subagents.
+    pub background: BackgroundConfig,
+    /// What is kept so that files can be taken back.
+    pub snapshots: SnapshotConfig,
     /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
     pub permission_rules: Vec<Rule>,
     /// Commands that are run at certain events.
@@ -69,6 +76,8 @@ impl Default for Config {
             providers: BTreeMap::new(),
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
+            background: BackgroundConfig::default(),
+            snapshots: SnapshotConfig::default(),
             permission_rules: Vec::new(),
             hooks: Vec::new(),
             merge_all_available_skills: true,
@@ -156,6 +165,19 @@ pub enum Capability {
     Thinking,
     /// It always thinks.
     AlwaysThinking,
+}
+
+impl Capability {
+    /// Its name in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ImageIn => "image_in",
+            Self::VideoIn => "video_in",
+            Self::Thinking => "thinking",
+            Self::AlwaysThinking => "always_thinking",
+        }
+    }
 }
 
 /// One model.

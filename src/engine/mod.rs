@@ -5,26 +5,29 @@
 
 mod env;
 mod open;
+mod setup;
+mod shared;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 
 use crate::agent::AgentChoice;
-use crate::config::Config;
+use crate::config::{Config, ConfigSource};
 use crate::mcp::McpSources;
 use crate::message::SessionId;
 use crate::paths::Paths;
 use crate::session::{Session, SessionLock, SessionStore};
 use crate::soul::Soul;
 use crate::wire::channel::CommandSender;
-use crate::wire::{Door, Hub};
+use crate::wire::{Door, Equipment, Hub};
 
 pub use env::Env;
+pub use shared::OpenSession;
 
 /// What a host is made from: flags, configuration and environment.
 #[derive(Debug, Clone)]
@@ -83,15 +86,25 @@ impl From<bool> for FrontEnd {
     }
 }
 
+impl FrontEnd {
+    fn equipment(self) -> Equipment {
+        Equipment {
+            supports_question: self.supports_question,
+            supports_plan_mode: self.supports_plan_mode,
+            ..Equipment::full()
+        }
+    }
+}
+
 /// Opens sessions. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Host(Arc<HostOptions>);
+pub struct Host(Arc<HostOptions>, Option<ConfigSource>);
 
 impl Host {
     /// A host. Nothing is read yet.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
-        Self(Arc::new(options))
+        Self(Arc::new(options), None)
     }
 
     /// Where data lives.
@@ -104,6 +117,12 @@ impl Host {
     #[must_use]
     pub fn work_dir(&self) -> &Path {
         &self.0.work_dir
+    }
+
+    /// The same host in another folder: for a session that belongs there.
+    #[must_use]
+    pub fn in_folder(&self, work_dir: &Path) -> Self {
+        Self::new(HostOptions { work_dir: work_dir.to_owned(), ..(*self.0).clone() })
     }
 
     /// What is configured.
@@ -124,24 +143,53 @@ impl Host {
         front: impl Into<FrontEnd>,
     ) -> anyhow::Result<Door> {
         let front = front.into();
-        let (options, choice) = (Arc::clone(&self.0), choice.clone());
-        let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice, front))
+        let session = self.begin(choice, front.equipment()).await?;
+        let messages = session.messages(front.wants_extensions);
+        session.start();
+        Ok(Door { info: session.info, commands: session.commands, messages })
+    }
+
+    /// Opens a session that several front ends may join. Nothing is told before the first has.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub async fn share(
+        &self,
+        choice: &SessionChoice,
+        equipment: Equipment,
+    ) -> anyhow::Result<OpenSession> {
+        self.begin(choice, equipment).await
+    }
+
+    async fn begin(
+        &self,
+        choice: &SessionChoice,
+        equipment: Equipment,
+    ) -> anyhow::Result<OpenSession> {
+        let (options, choice) = (self.fresh_options()?, choice.clone());
+        let settings = self.settings();
+        let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice))
             .await
             .context("opening the session failed because of a defect in this program")??;
         let hub = opened.setup.hub.clone();
         let info = Arc::new(opened.setup.info.clone());
-        let messages = hub.subscribe(front.wants_extensions);
         let (commands, inbox) = CommandSender::channel();
         let mut soul = Soul::new(opened.setup);
+        soul.take_settings_from(settings);
+        soul.equip(equipment);
         let closing = opened.closing;
+        let its_hub = hub.clone();
+        let (start, started) = tokio::sync::oneshot::channel();
         tokio::spawn(async move {
+            // The first listener must not miss what a session begins with.
+            let _ = started.await;
             soul.run(inbox).await;
             // Its files must be closed before the session may be removed.
             drop(soul);
             let _ = tokio::task::spawn_blocking(move || closing.close()).await;
-            hub.close();
+            its_hub.close();
         });
-        Ok(Door { info, commands, messages })
+        Ok(OpenSession { info, commands, hub, start: Arc::new(Mutex::new(Some(start))) })
     }
 }
 

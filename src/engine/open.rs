@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::{Closing, FrontEnd, HostOptions, SessionChoice};
+use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
+use crate::config::{Capability, Config, LoopControl, Price, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
@@ -18,7 +18,8 @@ use crate::message::{CheckpointRef, Message, Role};
 use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
-use crate::soul::{self, Model, Modes, RuleSource, Setup};
+use crate::snapshot::{Place, Tracker, Worker};
+use crate::soul::{self, Model, Modes, RuleSource, Setup, Staff};
 use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
 use crate::wire::{CheckpointCreated, ContextSize, Hub, SessionInfo};
@@ -34,18 +35,17 @@ pub(super) struct Opened {
 
 /// Opens the session `choice` names. What can be wrong with the flags is found out before a new
 /// session leaves a trace.
-pub(super) fn open(
-    options: &HostOptions,
-    choice: &SessionChoice,
-    front: FrontEnd,
-) -> anyhow::Result<Opened> {
+pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
-    let (model, is_demo) = choose_model(options)?;
+    let chosen = choose_model(options)?;
+    let (model, is_demo) = (chosen.model, chosen.is_demo);
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
     let equipment = Equipment::new(&options.config, &model.capabilities);
-    let tools = Toolset::equipped(&agent.tools, &hidden(&agent, front), &equipment)
+    let tools = Toolset::equipped(&agent.tools, &agent.exclude_tools, &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
+    let staff = staff(options, &work_dir, &agent, &skills, &model);
+    let tools = tools.with_subagents(&staff.described());
     let mut warnings = agent.warnings.clone();
     warnings.extend(missing_tools(&agent, &tools));
     warnings.extend(skills.warnings.iter().cloned());
@@ -65,12 +65,16 @@ pub(super) fn open(
     let mut state = SessionState::load(&session.dir);
     state.plan_mode |= !is_resumed && options.config.default_plan_mode;
     let limits = limits(options);
+    let snapshots = snapshots(options, &session, &state, &context, &mut warnings);
     let info = SessionInfo {
         id: Some(session.id.clone()),
         title: title(&state, &context),
         session_dir: session.dir.clone(),
         agent: agent.name,
         model: Some(model.name.clone()),
+        model_key: chosen.key,
+        thinking: chosen.thinking,
+        price: chosen.price,
         is_demo,
         max_context_tokens: model.max_context,
         compaction_at: compaction_at(&limits, model.max_context),
@@ -79,6 +83,7 @@ pub(super) fn open(
         can_revert: true,
         checkpoints: checkpoints(&context),
         slash_commands: soul::slash_commands().into_iter().chain(skills.commands()).collect(),
+        tools: tools.taken_names(),
         warnings,
         work_dir,
     };
@@ -100,12 +105,45 @@ pub(super) fn open(
                 hooks: options.config.hooks.clone(),
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
+                snapshots,
                 skips_afk_reminder: options.config.skip_afk_prompt_injection,
+                staff,
             },
             info,
         },
         closing: Closing { store, session, lock, hub },
     })
+}
+
+/// What is needed to take files back. Whatever is wrong with it, the session opens.
+fn snapshots(
+    options: &HostOptions,
+    session: &Session,
+    state: &SessionState,
+    context: &Context,
+    warnings: &mut Vec<String>,
+) -> Option<Worker> {
+    let config = options.config.snapshots.clone();
+    if !config.enabled {
+        return None;
+    }
+    let bucket = session.dir.parent().and_then(Path::file_name).unwrap_or_default();
+    let place =
+        Place { session_dir: session.dir.clone(), store: options.paths.snapshots().join(bucket) };
+    let mut roots = vec![session.work_dir.clone()];
+    roots.extend(added_dirs(state));
+    let started = Tracker::open(place, roots, config).and_then(|mut tracker| {
+        let known: Vec<CheckpointRef> =
+            checkpoints(context).into_iter().map(|checkpoint| checkpoint.at).collect();
+        tracker.mark_known(&known);
+        warnings.extend(tracker.take_notices());
+        Worker::start(tracker)
+    });
+    started
+        .inspect_err(|error| {
+            warnings.push(format!("Files cannot be taken back in this session: {error}."));
+        })
+        .ok()
 }
 
 fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
@@ -118,7 +156,16 @@ fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
+/// The model that answers, and what a front end shows of it.
+pub(super) struct Chosen {
+    pub(super) model: Model,
+    pub(super) is_demo: bool,
+    pub(super) key: Option<String>,
+    pub(super) thinking: Option<bool>,
+    pub(super) price: Option<Price>,
+}
+
+pub(super) fn choose_model(options: &HostOptions) -> anyhow::Result<Chosen> {
     let env = |name: &str| options.env.get(name);
     let Some(resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
         let demo = Model {
@@ -128,9 +175,15 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
             max_context: llm::DEMO_CONTEXT,
             capabilities: Vec::new(),
         };
-        return Ok((demo, true));
+        let (key, thinking, price) = (None, None, None);
+        return Ok(Chosen { model: demo, is_demo: true, key, thinking, price });
     };
     let resolved = resolved.with_thinking(options.thinking);
+    let can = |capability| resolved.capabilities.contains(&capability);
+    let has_choice = can(Capability::Thinking) && !can(Capability::AlwaysThinking);
+    let thinking = has_choice.then_some(resolved.thinking);
+    let key = options.config.models.contains_key(&resolved.key).then(|| resolved.key.clone());
+    let price = resolved.price;
     let model = Model {
         provider: llm::build_with_env(&resolved, &env)
             .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
@@ -139,7 +192,7 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
         max_context: resolved.max_context_size,
         capabilities: resolved.capabilities,
     };
-    Ok((model, false))
+    Ok(Chosen { model, is_demo: false, key, thinking, price })
 }
 
 /// Where a person changes the provider's address and key.
@@ -160,18 +213,6 @@ fn skill_places(options: &HostOptions, work_dir: &Path) -> Places {
     }
 }
 
-/// Tools the agent does not want and those the front end has no way to show.
-fn hidden(agent: &Agent, front: FrontEnd) -> Vec<String> {
-    let mut hidden = agent.exclude_tools.clone();
-    if !front.supports_question {
-        hidden.push("AskUserQuestion".to_owned());
-    }
-    if !front.supports_plan_mode {
-        hidden.extend(["EnterPlanMode", "ExitPlanMode"].map(str::to_owned));
-    }
-    hidden
-}
-
 fn load_agent(
     options: &HostOptions,
     work_dir: &Path,
@@ -184,6 +225,37 @@ fn load_agent(
     let mut vars = PromptVars::gather(work_dir, &[]);
     vars.skills = skills.prompt_text();
     Ok(agent::load(choice, &options.paths, &vars)?)
+}
+
+/// Who the agent may hand work to, and how they are loaded when they are needed.
+fn staff(
+    options: &HostOptions,
+    work_dir: &Path,
+    agent: &Agent,
+    skills: &Skills,
+    current: &Model,
+) -> Staff {
+    let (paths, work_dir, skills) =
+        (options.paths.clone(), work_dir.to_owned(), skills.prompt_text());
+    let (options, current) = (options.clone(), current.clone());
+    Staff {
+        types: agent.subagents.clone(),
+        limits: options.config.background.clone(),
+        load: Arc::new(move |source| {
+            let mut vars = PromptVars::gather(&work_dir, &[]);
+            vars.skills.clone_from(&skills);
+            agent::load_from(source, &paths, &vars).map_err(|error| error.to_string())
+        }),
+        model: Arc::new(move |key| {
+            if current.name == key {
+                return Ok(current.clone());
+            }
+            let wanted = HostOptions { model: Some(key.to_owned()), ..options.clone() };
+            let chosen = choose_model(&wanted).map_err(|error| format!("{error:#}"))?;
+            let missing = || format!("There is no model `{key}`.");
+            Some(chosen.model).filter(|_| !chosen.is_demo).ok_or_else(missing)
+        }),
+    }
 }
 
 fn missing_tools(agent: &Agent, tools: &Toolset) -> Option<String> {
@@ -274,7 +346,7 @@ fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
 }
 
 /// The permission rules of the person and the project.
-fn rules(
+pub(super) fn rules(
     options: &HostOptions,
     work_dir: &Path,
     warnings: &mut Vec<String>,
@@ -319,7 +391,7 @@ fn mcp_servers(
     Ok(McpPool::start(servers, options))
 }
 
-fn limits(options: &HostOptions) -> LoopControl {
+pub(super) fn limits(options: &HostOptions) -> LoopControl {
     let mut limits = options.config.loop_control.clone();
     if let Some(steps) = options.max_steps {
         limits.max_steps_per_turn = steps;
@@ -347,7 +419,7 @@ fn title(state: &SessionState, context: &Context) -> String {
 
 /// The part of the window at which the context is compacted, as `should_compact` has it.
 #[allow(clippy::cast_precision_loss, reason = "a ratio of token counts needs no 53rd bit")]
-fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
+pub(super) fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
     let ratio = limits.compaction_trigger_ratio.clamp(0.0, 1.0);
     match max.checked_sub(limits.reserved_context_size) {
         Some(free) if free > 0 => ratio.min(free as f64 / max as f64),

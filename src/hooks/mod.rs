@@ -5,13 +5,14 @@
 //! takes too long, crashes or talks nonsense has said nothing. Semantics as `kimi-cli`
 //! `hooks/engine.py` has them.
 
+mod outside;
 mod run;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -22,7 +23,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{HookConfig, HookEvent};
 use crate::message::SessionId;
-use crate::wire::{Event, HookAction, HookResolved, HookTriggered, Hub};
+use crate::wire::{
+    Event, HookAction, HookAnswer, HookResolved, HookSubscription, HookTriggered, Hub,
+};
+use outside::Outside;
 
 /// How long hooks nobody waited for may go on when the session ends.
 const LAST_GRACE: Duration = Duration::from_secs(1);
@@ -56,7 +60,8 @@ pub struct Hooks(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    hooks: Vec<Hook>,
+    hooks: RwLock<Arc<Vec<Hook>>>,
+    outside: Outside,
     hub: Hub,
     session: SessionId,
     work_dir: PathBuf,
@@ -70,23 +75,41 @@ struct Hook {
     matcher: Regex,
 }
 
+fn compiled(configured: &[HookConfig]) -> Arc<Vec<Hook>> {
+    let usable = |config: &HookConfig| {
+        let matcher = Regex::new(&config.matcher)
+            .inspect_err(|error| tracing::warn!(%error, "a hook's matcher is unusable"))
+            .ok()?;
+        Some(Hook { config: config.clone(), matcher })
+    };
+    Arc::new(configured.iter().filter_map(usable).collect())
+}
+
 impl Hooks {
     /// Hooks that run in `work_dir` and are told on `hub`. One whose matcher is no regular
     /// expression never runs.
     #[must_use]
     pub fn new(configured: &[HookConfig], hub: Hub, session: SessionId, work_dir: PathBuf) -> Self {
-        let hooks = configured
-            .iter()
-            .filter_map(|config| {
-                let matcher = Regex::new(&config.matcher)
-                    .inspect_err(|error| tracing::warn!(%error, "a hook's matcher is unusable"))
-                    .ok()?;
-                Some(Hook { config: config.clone(), matcher })
-            })
-            .collect();
+        let hooks = RwLock::new(compiled(configured));
         let ended = CancellationToken::new();
         let running = TaskTracker::new();
-        Self(Arc::new(Inner { hooks, hub, session, work_dir, running, ended }))
+        let outside = Outside::new(hub.clone());
+        Self(Arc::new(Inner { hooks, outside, hub, session, work_dir, running, ended }))
+    }
+
+    /// Goes by these commands from now on; what a front end answers stays.
+    pub fn replace(&self, configured: &[HookConfig]) {
+        *self.0.hooks.write().unwrap_or_else(PoisonError::into_inner) = compiled(configured);
+    }
+
+    /// The front end answers these too, in the place of those it answered before.
+    pub fn subscribe(&self, subscriptions: &[HookSubscription]) {
+        self.0.outside.subscribe(subscriptions);
+    }
+
+    /// Takes a front end's answer.
+    pub fn respond(&self, answer: HookAnswer) {
+        self.0.outside.respond(answer);
     }
 
     /// Runs the hooks for `event` and waits for what they say; the first block counts. `targets`
@@ -100,19 +123,22 @@ impl Hooks {
     ) -> Verdict {
         let target = targets.first().copied().unwrap_or_default();
         let chosen = self.chosen(event, targets);
-        if chosen.is_empty() {
+        let subscribed = self.0.outside.chosen(event, targets);
+        if chosen.is_empty() && subscribed.is_empty() {
             return Verdict::Allow;
         }
         self.0.hub.event(Event::HookTriggered(HookTriggered {
             event: event.name().to_owned(),
             target: target.to_owned(),
-            hook_count: chosen.len() as u64,
+            hook_count: (chosen.len() + subscribed.len()) as u64,
         }));
         let begun = Instant::now();
         let input = self.input(event, details);
-        let runs = chosen.into_iter().map(|hook| run::run(hook, &input, &self.0.work_dir));
-        let said = join_all(runs).await;
-        let reason = said.into_iter().find_map(Verdict::reason);
+        let bytes = Value::Object(input.clone()).to_string().into_bytes();
+        let runs = chosen.iter().map(|hook| run::run(hook, &bytes, &self.0.work_dir));
+        let asks = subscribed.iter().map(|hook| self.0.outside.ask(hook, target, &input));
+        let (said, answered) = tokio::join!(join_all(runs), join_all(asks));
+        let reason = said.into_iter().chain(answered).find_map(Verdict::reason);
         self.0.hub.event(Event::HookResolved(HookResolved {
             event: event.name().to_owned(),
             target: target.to_owned(),
@@ -125,7 +151,9 @@ impl Hooks {
 
     /// Runs the hooks for `event` beside everything else; what they say does not matter.
     pub fn tell(&self, event: HookEvent, targets: &[&str], details: Map<String, Value>) {
-        if self.chosen(event, targets).is_empty() {
+        let is_for_nobody = self.chosen(event, targets).is_empty()
+            && self.0.outside.chosen(event, targets).is_empty();
+        if is_for_nobody {
             return;
         }
         let hooks = self.clone();
@@ -144,6 +172,8 @@ impl Hooks {
 
     /// Waits a moment for hooks nobody waited for, then ends them.
     pub async fn close(&self) {
+        // Nobody takes answers any more.
+        self.0.outside.subscribe(&[]);
         self.0.running.close();
         let _ = tokio::time::timeout(LAST_GRACE, self.0.running.wait()).await;
         self.0.ended.cancel();
@@ -151,24 +181,25 @@ impl Hooks {
     }
 
     /// The hooks for `event` about one of `targets`, the same command once.
-    fn chosen(&self, event: HookEvent, targets: &[&str]) -> Vec<&HookConfig> {
+    fn chosen(&self, event: HookEvent, targets: &[&str]) -> Vec<HookConfig> {
+        let hooks = Arc::clone(&self.0.hooks.read().unwrap_or_else(PoisonError::into_inner));
         let mut seen = HashSet::new();
-        self.0
-            .hooks
+        hooks
             .iter()
             .filter(|hook| hook.config.event == event)
             .filter(|hook| targets.iter().any(|target| hook.matcher.is_match(target)))
             .map(|hook| &hook.config)
             .filter(|hook| seen.insert(hook.command.as_str()))
+            .cloned()
             .collect()
     }
 
-    fn input(&self, event: HookEvent, details: Map<String, Value>) -> Vec<u8> {
+    fn input(&self, event: HookEvent, details: Map<String, Value>) -> Map<String, Value> {
         let mut input = Map::new();
         input.insert("hook_event_name".to_owned(), event.name().into());
         input.insert("session_id".to_owned(), self.0.session.0.clone().into());
         input.insert("cwd".to_owned(), self.0.work_dir.display().to_string().into());
         input.extend(details);
-        Value::Object(input).to_string().into_bytes()
+        input
     }
 }

@@ -5,6 +5,7 @@
 //! once. The same conversation always gets the same answer. `scene` reads the conversation, `wish`
 //! the request, `play` decides; here the decision becomes a stream.
 
+mod beside;
 mod offer;
 mod plan;
 mod play;

@@ -121,6 +121,16 @@ impl UserInput {
         }
     }
 
+    /// Is there nothing to read or see in it?
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let is_blank = |text: &str| text.trim().is_empty();
+        match self {
+            Self::Text(text) => is_blank(text),
+            Self::Parts(parts) => parts.iter().all(|part| part.as_text().is_some_and(is_blank)),
+        }
+    }
+
     /// The text of it, parts joined by a space.
     #[must_use]
     pub fn text(&self) -> String {

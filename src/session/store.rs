@@ -72,7 +72,7 @@ impl Session {
         self.summary_of(peek::peek(&self.dir))
     }
 
-    fn summary_of(&self, peek: peek::Peek) -> SessionSummary {
+    pub(super) fn summary_of(&self, peek: peek::Peek) -> SessionSummary {
         SessionSummary {
             id: self.id.clone(),
             work_dir: self.work_dir.clone(),
@@ -240,7 +240,7 @@ impl SessionStore {
 }
 
 /// All ids in a bucket, those in the layout of old versions included.
-fn ids(bucket: &Path) -> Result<Vec<SessionId>, SessionError> {
+pub(super) fn ids(bucket: &Path) -> Result<Vec<SessionId>, SessionError> {
     let entries = match fs::read_dir(bucket) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

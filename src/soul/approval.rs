@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ use super::permission::{Deed, Permissions, asks_nobody, prohibition};
 use super::state::SharedState;
 use crate::message::{ToolCall, ToolReturn};
 use crate::permission::{Decision, Rule, Scope, ScopedRule};
-use crate::tools::{Approval, ApprovalAsk, ToolContext};
+use crate::tools::{Approval, ApprovalAsk, ToolContext, Toolset};
 use crate::wire::{
     ApprovalChoice, ApprovalRequest, ApprovalResponse, Event, Hub, Request, SourceKind,
 };
@@ -23,18 +23,42 @@ use crate::wire::{
 /// What an open request is answered with when nobody will answer it any more.
 const TURN_ENDED: &str = "Withdrawn: the turn ended before anybody answered.";
 const CALL_ENDED: &str = "Withdrawn: the call ended before anybody answered.";
+/// A plain no ends the turn of the session's agent; a subagent has nobody to wait for.
+const TO_A_SUBAGENT: &str = "(none was given). Do not try the same again. Do the work in another \
+                             way that does not need this, or end and say what is missing.";
 
-/// The approvals of one session.
+/// The approvals of one agent. Subagents have their own over the same answers, rules and requests.
 #[derive(Debug)]
 pub(crate) struct Approvals {
+    shared: Arc<Shared>,
+    /// Which subagent asks; none for the session's own agent.
+    asker: Option<Asker>,
+    /// Did a person say a plain no since [`Approvals::take_rejected`]?
+    rejected: Arc<AtomicBool>,
+    permissions: Permissions,
+}
+
+/// A subagent that asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asker {
+    /// Its id.
+    pub(crate) agent_id: String,
+    /// Its type; of one within another, the types on the way to it.
+    pub(crate) kind: String,
+    /// What it is for.
+    pub(crate) title: String,
+    /// Its background task, if it is one.
+    pub(crate) task_id: Option<String>,
+}
+
+/// What all agents of a session have in common.
+#[derive(Debug)]
+struct Shared {
     hub: Hub,
     state: SharedState,
     yolo: AtomicBool,
     away: Away,
-    /// Did a person say a plain no since [`Approvals::take_rejected`]?
-    rejected: AtomicBool,
     pending: Mutex<Vec<Pending>>,
-    permissions: Permissions,
     /// What a person made of calls, by their ids.
     edits: Mutex<HashMap<String, Map<String, Value>>>,
     /// Calls a person has agreed to already.
@@ -44,6 +68,12 @@ pub(crate) struct Approvals {
 #[derive(Debug)]
 struct Pending {
     id: String,
+    /// The subagent that asks.
+    asker: Option<String>,
+    /// Does it work in the background, and so outlives the turn?
+    is_background: bool,
+    /// Told of a plain no.
+    rejected: Arc<AtomicBool>,
     call_id: String,
     action: String,
     deed: Deed,
@@ -51,6 +81,11 @@ struct Pending {
 }
 
 impl Approvals {
+    /// Goes by these rules of the project and the person from now on.
+    pub(crate) fn replace_rules(&self, rules: Vec<ScopedRule>) {
+        self.permissions.replace(rules);
+    }
+
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
     pub(crate) fn new(
         hub: Hub,
@@ -59,32 +94,44 @@ impl Approvals {
         away: Away,
         permissions: Permissions,
     ) -> Self {
-        Self {
+        let shared = Shared {
             hub,
             state,
             yolo: AtomicBool::new(yolo),
             away,
-            rejected: AtomicBool::new(false),
             pending: Mutex::default(),
-            permissions,
             edits: Mutex::default(),
             granted: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared), asker: None, rejected: Arc::default(), permissions }
+    }
+
+    /// Those of a subagent with `tools`: the same rules and answers, its own requests.
+    pub(crate) fn for_subagent(&self, mut asker: Asker, tools: &Toolset) -> Self {
+        // Whoever works for one in the background does so too.
+        let above = self.asker.as_ref().and_then(|above| above.task_id.clone());
+        asker.task_id = asker.task_id.or(above);
+        Self {
+            shared: Arc::clone(&self.shared),
+            asker: Some(asker),
+            rejected: Arc::default(),
+            permissions: self.permissions.for_tools(tools),
         }
     }
 
     /// Is everything approved unasked?
     pub(crate) fn yolo(&self) -> bool {
-        self.yolo.load(Ordering::Relaxed)
+        self.shared.yolo.load(Ordering::Relaxed)
     }
 
     /// Approves everything from now on, or asks again.
     pub(crate) fn set_yolo(&self, yolo: bool) {
-        self.yolo.store(yolo, Ordering::Relaxed);
+        self.shared.yolo.store(yolo, Ordering::Relaxed);
     }
 
     /// Is the person away, so that nobody can be asked?
     pub(crate) fn afk(&self) -> bool {
-        self.away.is()
+        self.shared.away.is()
     }
 
     /// Was something rejected without a word since this was last asked? Such a no ends the turn.
@@ -145,33 +192,58 @@ impl Approvals {
     /// Asks a person.
     async fn ask(&self, context: &ToolContext, ask: ApprovalAsk, deed: Deed) -> Approval {
         let id = uuid::Uuid::new_v4().to_string();
+        let asker = self.asker.as_ref();
         let (reply, answer) = oneshot::channel();
         self.lock().push(Pending {
             id: id.clone(),
+            asker: self.asker_id(),
+            is_background: asker.is_some_and(|asker| asker.task_id.is_some()),
+            rejected: Arc::clone(&self.rejected),
             call_id: context.call_id.clone(),
             action: ask.action.clone(),
             deed,
             reply,
         });
         let _withdraw = Withdraw { approvals: self, id: &id };
-        self.hub.request(Request::ApprovalRequest(ApprovalRequest {
+        self.shared.hub.request(Request::ApprovalRequest(ApprovalRequest {
             id: id.clone(),
             tool_call_id: context.call_id.clone(),
             sender: context.called_as.clone(),
             action: ask.action,
             description: ask.description,
-            source_kind: SourceKind::ForegroundTurn,
-            source_id: None,
-            agent_id: None,
-            subagent_type: None,
-            source_description: None,
+            source_kind: match asker.and_then(|asker| asker.task_id.as_ref()) {
+                Some(_) => SourceKind::BackgroundAgent,
+                None => SourceKind::ForegroundTurn,
+            },
+            source_id: asker.and_then(|asker| asker.task_id.clone()),
+            agent_id: asker.map(|asker| asker.agent_id.clone()),
+            subagent_type: asker.map(|asker| asker.kind.clone()),
+            source_description: asker.map(|asker| asker.title.clone()),
             display: ask.display,
         }));
-        answer.await.unwrap_or(Approval::Rejected { feedback: String::new() })
+        match answer.await {
+            Ok(Approval::Rejected { feedback })
+                if feedback.is_empty() && asker.is_some() && !self.is_edited(&context.call_id) =>
+            {
+                Approval::Rejected { feedback: TO_A_SUBAGENT.to_owned() }
+            }
+            Ok(answer) => answer,
+            Err(_) => Approval::Rejected { feedback: String::new() },
+        }
+    }
+
+    fn asker_id(&self) -> Option<String> {
+        self.asker.as_ref().map(|asker| asker.agent_id.clone())
+    }
+
+    fn is_edited(&self, call_id: &str) -> bool {
+        self.lock_edits().contains_key(call_id)
     }
 
     fn is_approved_for_session(&self, action: &str) -> bool {
-        self.state.read(|state| state.auto_approve_actions.iter().any(|known| known == action))
+        self.shared
+            .state
+            .read(|state| state.auto_approve_actions.iter().any(|known| known == action))
     }
 
     /// Takes an answer. One to a request nobody waits for any more is dropped.
@@ -184,7 +256,7 @@ impl Approvals {
         let choice = response.response;
         self.resolve(pending, choice, &response.feedback);
         if choice == ApprovalChoice::ApproveForSession {
-            let stored = self.state.change(|state| {
+            let stored = self.shared.state.change(|state| {
                 if !state.auto_approve_actions.contains(&action) {
                     state.auto_approve_actions.push(action.clone());
                 }
@@ -269,13 +341,19 @@ impl Approvals {
         self.lock_granted().remove(call_id);
     }
 
-    /// Says no to everything that waits: the turn is over. Does not count as a person's no.
+    /// Says no to everything of this agent that waits, and with the session's own agent to all
+    /// that works for its turn: the turn is over. Does not count as a person's no.
     pub(crate) fn withdraw_all(&self) {
-        for pending in self.take(|_| true) {
+        let id = self.asker_id();
+        let ends =
+            |pending: &Pending| pending.asker == id || (id.is_none() && !pending.is_background);
+        for pending in self.take(ends) {
             self.announce(&pending.id, ApprovalChoice::Reject, TURN_ENDED);
         }
-        self.lock_edits().clear();
-        self.lock_granted().clear();
+        if id.is_none() {
+            self.lock_edits().clear();
+            self.lock_granted().clear();
+        }
     }
 
     fn resolve(&self, pending: Pending, choice: ApprovalChoice, feedback: &str) {
@@ -283,7 +361,7 @@ impl Approvals {
             ApprovalChoice::Approve | ApprovalChoice::ApproveForSession => Approval::Approved,
             ApprovalChoice::Reject => {
                 if feedback.trim().is_empty() {
-                    self.rejected.store(true, Ordering::Relaxed);
+                    pending.rejected.store(pending.asker.is_none(), Ordering::Relaxed);
                 }
                 Approval::Rejected { feedback: feedback.trim().to_owned() }
             }
@@ -294,7 +372,7 @@ impl Approvals {
     }
 
     fn announce(&self, id: &str, response: ApprovalChoice, feedback: &str) {
-        self.hub.event(Event::ApprovalResponse(ApprovalResponse {
+        self.shared.hub.event(Event::ApprovalResponse(ApprovalResponse {
             request_id: id.to_owned(),
             response,
             feedback: feedback.to_owned(),
@@ -306,15 +384,15 @@ impl Approvals {
     }
 
     fn lock_edits(&self) -> MutexGuard<'_, HashMap<String, Map<String, Value>>> {
-        self.edits.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.edits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_granted(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.granted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

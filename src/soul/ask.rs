@@ -11,12 +11,15 @@ use tokio_util::sync::CancellationToken;
 use crate::llm::{
     Answer, ChatProvider, ChatRequest, FinishReason, LlmError, StreamPart, retry_delay,
 };
+use crate::wire::Room;
 
 /// A question.
 pub(super) struct Ask<'a> {
     pub(super) provider: &'a dyn ChatProvider,
     pub(super) request: ChatRequest<'a>,
     pub(super) cancel: &'a CancellationToken,
+    /// Whether whoever listens keeps up.
+    pub(super) room: Option<&'a Room>,
     /// Attempts there may be, at least one.
     pub(super) attempts: u64,
     /// Are tool calls alone no answer?
@@ -83,6 +86,15 @@ impl Ask<'_> {
         loop {
             // A server that sends faster than we read must not keep commands waiting.
             consume_budget().await;
+            if let Some(room) = self.room {
+                tokio::select! {
+                    biased;
+                    () = self.cancel.cancelled() => {
+                        return Err(NoAnswer::Cancelled(Box::new(answer)));
+                    }
+                    () = room.wait() => {}
+                }
+            }
             let part = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(NoAnswer::Cancelled(Box::new(answer))),

@@ -143,6 +143,7 @@ impl Aside {
                 input_tokens: Some(context.tokens_with_pending()),
             },
             cancel,
+            room: None,
             attempts: self.0.attempts,
             wants_text: true,
         };

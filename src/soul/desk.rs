@@ -3,16 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::afk::Away;
 use super::approval::Approvals;
 use super::btw::Aside;
+use super::client_tools::ClientTools;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use super::slash::{self, Builtin};
+use crate::hooks::Hooks;
 use crate::message::UserInput;
 use crate::permission::{Rule, Scope};
+use crate::tools::BackgroundTasks;
 use crate::wire::{Command, DoorMessage, Hub, Response};
 
 /// Takes commands while a turn runs. Cheap to clone.
@@ -20,11 +24,20 @@ use crate::wire::{Command, DoorMessage, Hub, Response};
 pub(super) struct Desk {
     hub: Hub,
     approvals: Arc<Approvals>,
-    questions: Arc<Questions>,
+    asks: Asks,
     plan: PlanMode,
     away: Away,
     aside: Aside,
+    tasks: BackgroundTasks,
     steers: Arc<Mutex<Steers>>,
+}
+
+/// What a front end is asked beside approvals.
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    pub(super) questions: Arc<Questions>,
+    pub(super) tools: ClientTools,
+    pub(super) hooks: Hooks,
 }
 
 #[derive(Debug, Default)]
@@ -38,17 +51,18 @@ impl Desk {
     pub(super) fn new(
         hub: Hub,
         approvals: Arc<Approvals>,
-        questions: Arc<Questions>,
+        asks: Asks,
         plan: PlanMode,
         away: Away,
         aside: Aside,
+        tasks: BackgroundTasks,
     ) -> Self {
-        Self { hub, approvals, questions, plan, away, aside, steers: Arc::default() }
+        Self { hub, approvals, asks, plan, away, aside, tasks, steers: Arc::default() }
     }
 
     /// Ends everything that waits for a person: the turn is over.
     pub(super) fn dismiss_questions(&self) {
-        self.questions.dismiss_all();
+        self.asks.questions.dismiss_all();
     }
 
     /// Plan mode on or off, at once.
@@ -68,12 +82,10 @@ impl Desk {
             }
             Some(Command::Cancel) => cancel.cancel(),
             Some(Command::Steer(input)) => self.steer(input),
-            Some(Command::Respond(Response::Approval(response))) => {
-                self.approvals.respond(response);
-            }
-            Some(Command::Respond(Response::Question(answer))) => self.questions.respond(answer),
-            Some(Command::Respond(other)) => {
-                tracing::debug!(?other, "an answer to a request this engine does not make");
+            Some(Command::Respond(response)) => self.respond(response),
+            Some(Command::StopTask { task_id }) => self.stop_task(&task_id),
+            Some(Command::Equip(_)) => {
+                self.refuse("A turn is running. Its tools cannot be changed now.");
             }
             Some(Command::Prompt(input)) => {
                 // The one command that is carried out beside a turn.
@@ -98,15 +110,36 @@ impl Desk {
             Some(Command::Restore { .. }) => {
                 self.refuse("A turn is running. Cancel it before you restore a context.");
             }
+            Some(Command::SetTitle(_) | Command::Import { .. }) => {
+                self.refuse("A turn is running. Wait for its end, or cancel it first.");
+            }
+            Some(Command::SetModel { .. } | Command::Reload) => {
+                self.refuse("A turn is running. Stop it first, or wait for its end.");
+            }
+            Some(
+                Command::PreviewRewind { .. } | Command::Rewind { .. } | Command::RedoRewind { .. },
+            ) => {
+                self.refuse("A turn is running. Cancel it before you take files back.");
+            }
             Some(Command::AddRule { request_id, scope, rule }) => {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }
             Some(Command::ApproveEdited { request_id, arguments }) => {
-                self.approvals.approve_edited(&request_id, arguments);
+                self.approve_edited(&request_id, arguments);
             }
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
         }
         true
+    }
+
+    /// Gives an answer to whoever waits for it.
+    pub(super) fn respond(&self, response: Response) {
+        match response {
+            Response::Approval(response) => self.approvals.respond(response),
+            Response::Question(answer) => self.asks.questions.respond(answer),
+            Response::ToolCall(answer) => self.asks.tools.respond(answer),
+            Response::Hook(answer) => self.asks.hooks.respond(answer),
+        }
     }
 
     /// Carries out a command that is the same whether a turn runs or not.
@@ -120,6 +153,18 @@ impl Desk {
             Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
             Command::SetAway(away) => self.away.set_for_now(away),
             other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
+        }
+    }
+
+    /// Approves a call with other arguments.
+    pub(super) fn approve_edited(&self, request_id: &str, arguments: Map<String, Value>) {
+        self.approvals.approve_edited(request_id, arguments);
+    }
+
+    /// A person stops a background task: the model is told.
+    pub(super) fn stop_task(&self, id: &str) {
+        if !self.tasks.stop(id, "The user stopped it.", false) {
+            self.refuse(format!("There is no running background task {id}."));
         }
     }
 

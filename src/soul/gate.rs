@@ -135,6 +135,8 @@ impl Soul {
 
     /// Tells hooks that the session ends, and ends them.
     pub(super) async fn session_ends(&self) {
+        // A front end's answers are not heard any more.
+        self.hooks.subscribe(&[]);
         self.hooks.tell(HookEvent::SessionEnd, &["exit"], details(json!({ "reason": "exit" })));
         self.hooks.close().await;
     }

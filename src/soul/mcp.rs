@@ -28,6 +28,14 @@ impl Servers {
     }
 }
 
+impl Servers {
+    /// `own` from now on, with the tools of the servers behind it.
+    pub(super) fn behind(&mut self, own: Toolset) -> Toolset {
+        self.own = own;
+        self.own.with(self.pool.tools())
+    }
+}
+
 impl Drop for Servers {
     fn drop(&mut self) {
         // It holds the pool, which ends its servers when nobody holds it any more.

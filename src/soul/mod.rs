@@ -11,14 +11,17 @@ mod approval;
 mod ask;
 mod btw;
 mod calls;
+mod client_tools;
 mod compaction;
 mod desk;
 mod dmail;
+mod equip;
 mod flows;
 mod gate;
 mod mcp;
 mod notify;
 mod overflow;
+mod papers;
 mod permission;
 mod pin;
 mod plan;
@@ -28,6 +31,7 @@ mod repair;
 mod repetition;
 mod restore;
 mod revert;
+mod rewind;
 mod rules;
 mod services;
 mod skills;
@@ -36,6 +40,8 @@ mod state;
 mod status;
 mod step;
 mod strategy;
+mod subagent;
+mod switch;
 mod turn;
 mod workspace;
 
@@ -59,22 +65,27 @@ use crate::mcp::McpPool;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
 use crate::session::SessionState;
 use crate::skill::Skills;
-use crate::tools::{Notifier, Toolset};
+use crate::snapshot::Worker;
+use crate::tools::{BackgroundTasks, Notifier, Toolset};
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
 use afk::Away;
 use approval::Approvals;
 use btw::Aside;
-use desk::Desk;
+use client_tools::ClientTools;
+use desk::{Asks, Desk};
 use mcp::Servers;
 use permission::Permissions;
 use plan::PlanMode;
 use questions::Questions;
-use services::Services;
+use services::{Beside, Services};
 use state::SharedState;
+use subagent::{Home, Launcher, Nested, Parts};
 
 pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
+pub(crate) use subagent::Staff;
+pub(crate) use switch::{Settings, Source as SettingsSource, Wish};
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
@@ -138,8 +149,12 @@ pub(crate) struct Modes {
     pub(crate) skills: Arc<Skills>,
     /// Where plans are kept.
     pub(crate) plans: PathBuf,
+    /// What is needed to take files back; none when that is off.
+    pub(crate) snapshots: Option<Worker>,
     /// Is the model left untold that the person is away?
     pub(crate) skips_afk_reminder: bool,
+    /// Who work can be handed to.
+    pub(crate) staff: Staff,
 }
 
 /// One open session.
@@ -147,8 +162,13 @@ pub(crate) struct Soul {
     session_id: SessionId,
     added_dirs: Vec<PathBuf>,
     context: Context,
+    /// The agent's tools, whoever listens.
+    all_tools: Toolset,
+    /// Those the front end can serve, and its own.
     tools: Arc<Toolset>,
     mcp: Servers,
+    client_tools: ClientTools,
+    the_model: Option<Model>,
     model: Option<Model>,
     limits: LoopControl,
     compaction: CompactionConfig,
@@ -160,6 +180,7 @@ pub(crate) struct Soul {
     hooks: Hooks,
     skills: Arc<Skills>,
     plan: PlanMode,
+    snapshots: Option<Worker>,
     away: Away,
     skips_afk_reminder: bool,
     aside: Aside,
@@ -168,6 +189,8 @@ pub(crate) struct Soul {
     compacted_to: usize,
     /// Did the last compaction make a summary?
     was_summarised: bool,
+    /// Where another model, and a configuration that has changed, come from.
+    settings: switch::Source,
 }
 
 /// What an idle soul is asked to do.
@@ -181,31 +204,69 @@ enum Work {
 impl Soul {
     /// A soul that has heard nothing yet.
     pub(crate) fn new(setup: Setup) -> Self {
+        Self::build(setup, None)
+    }
+
+    /// A session's soul, or a subagent's.
+    fn build(setup: Setup, nested: Option<Nested>) -> Self {
         let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
         let Setup { state, modes, compaction, rules, mcp, info, .. } = setup;
         let state = SharedState::new(&info.session_dir, state, hub.clone());
         let away = Away::new(state.clone());
-        let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
-        let approvals = Arc::new(Approvals::new(
-            hub.clone(),
-            state.clone(),
-            info.yolo,
-            away.clone(),
-            permissions,
-        ));
-        let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
         let plan =
             PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
-        let hooks =
-            Hooks::new(&modes.hooks, hub.clone(), session_id.clone(), info.work_dir.clone());
-        let services = Arc::new(Services::new(
-            hub.clone(),
-            state.clone(),
-            Arc::clone(&approvals),
-            Arc::clone(&questions),
-            plan.clone(),
-            Notifier::new(hub.clone()),
-        ));
+        let notifier = Notifier::new(hub.clone());
+        let nested = nested.unwrap_or_else(|| {
+            let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
+            let (dir, session) = (&info.session_dir, &session_id);
+            Nested {
+                approvals: Arc::new(Approvals::new(
+                    hub.clone(),
+                    state.clone(),
+                    info.yolo,
+                    away.clone(),
+                    permissions,
+                )),
+                hooks: Hooks::new(
+                    &modes.hooks,
+                    hub.clone(),
+                    session.clone(),
+                    info.work_dir.clone(),
+                ),
+                plan: plan.clone(),
+                tasks: BackgroundTasks::new(
+                    hub.clone(),
+                    notifier.clone(),
+                    dir,
+                    &session.0,
+                    modes.staff.limits.clone(),
+                ),
+                home: Arc::new(Home::new(dir)),
+                path: Vec::new(),
+            }
+        });
+        let Nested { approvals, hooks, plan: plan_of_session, tasks, home, path } = nested;
+        let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
+        let launcher = Launcher::new(Parts {
+            staff: modes.staff,
+            hub: hub.clone(),
+            approvals: Arc::clone(&approvals),
+            hooks: hooks.clone(),
+            plan: plan_of_session.clone(),
+            tasks: tasks.clone(),
+            home,
+            path,
+            session: session_id.clone(),
+            limits: limits.clone(),
+            compaction,
+            model: model.clone(),
+        });
+        let client_tools = ClientTools::new(hub.clone());
+        let asks = Asks {
+            questions: Arc::clone(&questions),
+            tools: client_tools.clone(),
+            hooks: hooks.clone(),
+        };
         let tools = Arc::new(tools);
         let aside = Aside::new(
             hub.clone(),
@@ -217,17 +278,31 @@ impl Soul {
         let desk = Desk::new(
             hub.clone(),
             Arc::clone(&approvals),
-            questions,
+            asks,
             plan.clone(),
             away.clone(),
             aside.clone(),
+            tasks.clone(),
         );
+        let services = Arc::new(Services::new(
+            hub.clone(),
+            state.clone(),
+            Arc::clone(&approvals),
+            questions,
+            plan_of_session,
+            modes.snapshots.clone(),
+            notifier,
+            Beside { tasks, launcher },
+        ));
         Self {
             session_id,
             added_dirs,
             context,
             mcp: Servers::new(mcp, &tools, &hub),
+            all_tools: Toolset::clone(&tools),
             tools,
+            client_tools,
+            the_model: model.clone(),
             model,
             limits,
             compaction,
@@ -239,12 +314,14 @@ impl Soul {
             hooks,
             skills: modes.skills,
             plan,
+            snapshots: modes.snapshots,
             away,
             skips_afk_reminder: modes.skips_afk_reminder,
             aside,
             info,
             compacted_to: 0,
             was_summarised: false,
+            settings: switch::Source::default(),
         }
     }
 
@@ -260,7 +337,7 @@ impl Soul {
         self.session_begins();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
-                Command::Prompt(input) if is_blank(&input) => {
+                Command::Prompt(input) if input.is_blank() => {
                     self.refuse("There is nothing in that prompt. Type something first.");
                     true
                 }
@@ -275,8 +352,42 @@ impl Soul {
                     self.desk.add_rule(request_id.as_deref(), scope, rule);
                     true
                 }
+                Command::SetModel { key, thinking } => {
+                    self.set_model(key, thinking);
+                    true
+                }
+                Command::Reload => {
+                    self.reload();
+                    true
+                }
                 Command::Restore { generation } => {
                     self.restore_by_user(generation);
+                    true
+                }
+                Command::SetTitle(title) => {
+                    self.set_title(&title);
+                    true
+                }
+                Command::Import { source, message } => {
+                    self.import(&source, *message);
+                    true
+                }
+                Command::Equip(equipment) => {
+                    self.equip(*equipment);
+                    true
+                }
+                Command::PreviewRewind { to, scope } => {
+                    self.preview_rewind(to, scope).await;
+                    true
+                }
+                Command::Rewind { to, scope, chosen } => {
+                    let done = self.rewind(to, scope, &chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
+                    true
+                }
+                Command::RedoRewind { chosen } => {
+                    let done = self.redo_rewind(&chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
                     true
                 }
                 Command::Pin { generation, messages } => {
@@ -298,8 +409,19 @@ impl Soul {
                     self.desk.hear_anytime(command);
                     true
                 }
-                // An answer that comes when the turn has just ended is no mistake.
-                Command::Respond(_) | Command::ApproveEdited { .. } => true,
+                // Work in the background asks while no turn runs.
+                Command::Respond(response) => {
+                    self.desk.respond(response);
+                    true
+                }
+                Command::ApproveEdited { request_id, arguments } => {
+                    self.desk.approve_edited(&request_id, arguments);
+                    true
+                }
+                Command::StopTask { task_id } => {
+                    self.desk.stop_task(&task_id);
+                    true
+                }
                 Command::SetPlanMode(on) => {
                     self.desk.set_plan_mode(on);
                     true
@@ -310,6 +432,7 @@ impl Soul {
             }
         }
         self.aside.cancel(None);
+        self.services.tasks().end_all().await;
         self.session_ends().await;
         self.sync();
         self.hub.flush();
@@ -320,6 +443,7 @@ impl Soul {
         let cancel = CancellationToken::new();
         self.aside.set_model(self.model.clone());
         let desk = self.desk.clone();
+        self.hub.begin_work();
         desk.open_steers();
         let mut goes_on = true;
         let done = {
@@ -391,14 +515,6 @@ impl Soul {
             self.notify("The conversation may not be on disk", &error.to_string(), "warning");
         }
     }
-}
-
-fn is_blank(input: &UserInput) -> bool {
-    let parts = match input {
-        UserInput::Text(text) => return text.trim().is_empty(),
-        UserInput::Parts(parts) => parts,
-    };
-    parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// What the model reads after a turn that was cut off.

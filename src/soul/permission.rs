@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -22,6 +22,8 @@ const UNASKED: &[&str] = &[
     "SearchWeb",
     "SendDMail",
     "Task",
+    "TaskList",
+    "TaskOutput",
     "Think",
     "Todo",
 ];
@@ -53,7 +55,7 @@ pub(crate) struct Permissions {
     work_dir: PathBuf,
     files: RuleFiles,
     /// Of the project and the person.
-    rules: Mutex<Vec<ScopedRule>>,
+    rules: Arc<Mutex<Vec<ScopedRule>>>,
     /// All names of the tool that answers to a name.
     names: HashMap<String, Vec<String>>,
 }
@@ -65,18 +67,25 @@ impl Permissions {
         tools: &Toolset,
         source: RuleSource,
     ) -> Self {
-        let mut names = HashMap::new();
-        for spec in tools.specs() {
-            let aliases = tools.get(&spec.name).map_or(&[][..], |tool| tool.aliases());
-            let all: Vec<String> = std::iter::once(spec.name.clone())
-                .chain(aliases.iter().map(|&a| a.into()))
-                .collect();
-            for name in &all {
-                names.insert(name.clone(), all.clone());
-            }
-        }
         let RuleSource { rules, files } = source;
-        Self { state, work_dir: work_dir.to_owned(), files, rules: Mutex::new(rules), names }
+        Self {
+            state,
+            work_dir: work_dir.to_owned(),
+            files,
+            rules: Arc::new(Mutex::new(rules)),
+            names: names_in(tools),
+        }
+    }
+
+    /// The same rules for an agent with other tools.
+    pub(crate) fn for_tools(&self, tools: &Toolset) -> Self {
+        Self {
+            state: self.state.clone(),
+            work_dir: self.work_dir.clone(),
+            files: self.files.clone(),
+            rules: Arc::clone(&self.rules),
+            names: names_in(tools),
+        }
     }
 
     /// What the rules say about `deed`.
@@ -101,6 +110,11 @@ impl Permissions {
             state.permission_rules.iter().map(of_session).collect::<Vec<_>>()
         }));
         rules
+    }
+
+    /// Puts other rules of the project and the person in place of those there are.
+    pub(crate) fn replace(&self, rules: Vec<ScopedRule>) {
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
     /// Adds a rule for good, as far as its scope goes.
@@ -184,6 +198,20 @@ impl Permissions {
     fn names_of(&self, name: &str) -> Vec<String> {
         self.names.get(name).cloned().unwrap_or_else(|| vec![name.to_owned()])
     }
+}
+
+/// All names of each tool, by each of them.
+fn names_in(tools: &Toolset) -> HashMap<String, Vec<String>> {
+    let mut names = HashMap::new();
+    for spec in tools.specs() {
+        let aliases = tools.get(&spec.name).map_or(&[][..], |tool| tool.aliases());
+        let all: Vec<String> =
+            std::iter::once(spec.name.clone()).chain(aliases.iter().map(|&a| a.into())).collect();
+        for name in &all {
+            names.insert(name.clone(), all.clone());
+        }
+    }
+    names
 }
 
 /// Must the loop ask, because a tool of these names does not?

@@ -69,6 +69,7 @@ impl Questions {
     fn take(&self, id: &str) -> Option<Pending> {
         let mut pending = self.lock();
         let at = pending.iter().position(|pending| pending.id == id)?;
+        self.hub.settled(id);
         Some(pending.swap_remove(at))
     }
 

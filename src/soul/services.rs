@@ -10,10 +10,12 @@ use super::dmail::DenwaRenji;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
-use crate::message::TodoItem;
+use super::subagent::Launcher;
+use crate::message::{TodoItem, ToolReturn};
+use crate::snapshot::Worker;
 use crate::tools::{
-    Answers, Approval, ApprovalAsk, DMail, FilesSeen, LiveOutput, Notifier, ToolContext,
-    ToolServices,
+    Answers, Approval, ApprovalAsk, BackgroundTasks, DMail, Delegation, FilesSeen, LiveOutput,
+    Notifier, ToolContext, ToolServices,
 };
 use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
 
@@ -27,18 +29,29 @@ pub(crate) struct Services {
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
     seen: FilesSeen,
+    snapshots: Option<Worker>,
     notifier: Notifier,
+    beside: Beside,
+}
+
+/// Work beside the turns.
+#[derive(Debug)]
+pub(super) struct Beside {
+    pub(super) tasks: BackgroundTasks,
+    pub(super) launcher: Launcher,
 }
 
 impl Services {
     /// The services of one session.
-    pub(crate) fn new(
+    pub(super) fn new(
         hub: Hub,
         state: SharedState,
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
+        snapshots: Option<Worker>,
         notifier: Notifier,
+        beside: Beside,
     ) -> Self {
         Self {
             hub,
@@ -47,14 +60,31 @@ impl Services {
             questions,
             plan,
             denwa: Mutex::default(),
+            snapshots,
             notifier,
+            beside,
             seen: FilesSeen::default(),
         }
+    }
+
+    /// Somebody who tells a person things from another thread.
+    pub(crate) fn teller(&self) -> Teller {
+        Teller(self.hub.clone())
     }
 
     /// What background work has to say to the model.
     pub(crate) fn notes(&self) -> &Notifier {
         &self.notifier
+    }
+
+    /// The session's background tasks.
+    pub(super) fn tasks(&self) -> &BackgroundTasks {
+        &self.beside.tasks
+    }
+
+    /// Who has subagents work.
+    pub(super) fn launcher(&self) -> &Launcher {
+        &self.beside.launcher
     }
 
     /// The D-Mail machine.
@@ -73,7 +103,19 @@ impl ToolServices for Services {
         context: &'a ToolContext,
         ask: ApprovalAsk,
     ) -> BoxFuture<'a, Approval> {
-        Box::pin(self.approvals.request(context, ask))
+        Box::pin(async move {
+            // A file tool keeps what it overwrites by itself.
+            let may_change_any_file = !ask.action.starts_with("edit file");
+            let answer = self.approvals.request(context, ask).await;
+            if let Some(worker) = &self.snapshots
+                && may_change_any_file
+                && answer == Approval::Approved
+            {
+                let call = context.call_id.clone();
+                worker.soon(move |tracker| tracker.open_window(&call)).await;
+            }
+            answer
+        })
     }
 
     fn live_output(&self, context: &ToolContext, output: LiveOutput<'_>) {
@@ -118,11 +160,55 @@ impl ToolServices for Services {
         self.plan.show(content, file);
     }
 
+    fn before_write(&self, path: &Path) {
+        if let Some(worker) = &self.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.begin_write(&path));
+        }
+    }
+
+    fn after_write(&self, path: &Path) {
+        if let Some(worker) = &self.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.end_write(&path));
+        }
+    }
+
+    fn call_ended(&self, context: &ToolContext) {
+        if let Some(worker) = &self.snapshots {
+            let call = context.call_id.clone();
+            worker.later(move |tracker| tracker.close_window(&call));
+        }
+    }
+
     fn notifier(&self) -> Option<Notifier> {
         Some(self.notifier.clone())
     }
 
+    fn background(&self) -> Option<BackgroundTasks> {
+        Some(self.beside.tasks.clone())
+    }
+
+    fn delegate<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        work: Delegation,
+    ) -> BoxFuture<'a, ToolReturn> {
+        Box::pin(self.beside.launcher.delegate(context, work))
+    }
+
     fn stop_after_step(&self) {
         self.approvals.reject_turn();
+    }
+}
+
+/// Tells a person things from another thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Teller(Hub);
+
+impl Teller {
+    /// Tells `body` under `title`, as a warning.
+    pub(crate) fn tell(&self, title: &str, body: &str) {
+        self.0.event(super::status::notice("", title, body, "warning"));
     }
 }

@@ -110,6 +110,7 @@ impl Soul {
                 input_tokens: Some(self.context.tokens_with_pending()),
             },
             cancel,
+            room: Some(self.hub.room()),
             attempts: self.limits.max_retries_per_step,
             wants_text: false,
         };
@@ -140,6 +141,7 @@ impl Soul {
     ) -> Result<Next, Stop> {
         let usage = answer.usage();
         let message = answer.into_message();
+        self.services.launcher().use_model(model);
         let context = self.tool_context(cancel);
         let results = Calls::start(
             message.calls(),
@@ -151,6 +153,7 @@ impl Soul {
         )
         .finish(cancel)
         .await;
+        self.calls_ended();
         let mut tool_messages: Vec<Message> = message
             .calls()
             .iter()

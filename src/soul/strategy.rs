@@ -169,6 +169,8 @@ async fn summarise(
             input_tokens: Some(rewrite::estimate(&input)),
         },
         cancel: context.cancel,
+        // Nobody hears what a summary says while it is made.
+        room: None,
         attempts: context.attempts,
         wants_text: true,
     };

@@ -10,17 +10,19 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use self::capture::{Capture, Decoder};
+use self::capture::Capture;
+pub(crate) use self::capture::Decoder;
+use super::background::CommandTask;
 use super::output::with_truncation_note;
 use super::process::{Running, spawn_shell};
+use super::tasks::{block as task_block, facts as task_facts};
 use super::tool::{Approval, ApprovalAsk, LiveOutput, ToolContext};
 use super::typed::{Failure, TypedTool};
 use crate::message::{DisplayBlock, ToolReturn};
-use crate::wire::OutputStream;
+use crate::wire::{OutputStream, TaskKind};
 
 /// How much of a command's output is shown while it runs.
 const LIVE_BYTES: usize = 256 * 1024;
@@ -38,19 +40,24 @@ pub(crate) struct Bash;
 pub(crate) struct Params {
     /// The command, as you would type it into bash.
     command: String,
-    /// Seconds after which the command is killed, at most 300.
-    #[serde(default = "default_timeout")]
-    #[schemars(range(min = 1, max = 300))]
-    timeout: u64,
-    /// The Python program's; told rather than silently run in the foreground.
+    /// Seconds after which the command is killed: 60 if not given, at most 300. In the background
+    /// at most 86400, which it is if not given.
     #[serde(default)]
-    #[schemars(skip)]
-    run_in_background: Option<Value>,
+    #[schemars(range(min = 1, max = 86400))]
+    timeout: Option<u64>,
+    /// Return at once with a task id; a note tells the end. For servers and long builds.
+    #[serde(default, alias = "background")]
+    run_in_background: bool,
+    /// What the command is for, in a few words; needed in the background.
+    #[serde(default)]
+    description: Option<String>,
 }
 
-fn default_timeout() -> u64 {
-    60
-}
+/// Seconds a command may take when nothing else is said, and at most.
+const USUAL: u64 = 60;
+const LONGEST: u64 = 300;
+/// The same in the background.
+const LONGEST_IN_BACKGROUND: u64 = 86_400;
 
 impl TypedTool for Bash {
     type Params = Params;
@@ -62,15 +69,21 @@ impl TypedTool for Bash {
         if params.command.trim().is_empty() {
             return Err(Failure::new("The command is empty.", "Empty command"));
         }
-        if params.run_in_background.is_some_and(|wanted| wanted != Value::Bool(false)) {
+        if params.run_in_background {
+            return in_background(params, context).await;
+        }
+        let seconds = params.timeout.unwrap_or(USUAL);
+        if !(1..=LONGEST).contains(&seconds) {
             return Err(Failure::new(
-                "Commands cannot run in the background here. Nothing was run; call again without \
-                 `run_in_background`, with a longer `timeout` if needed.",
-                "No background commands",
+                format!(
+                    "timeout must be between 1 and {LONGEST} seconds. For more, use \
+                     run_in_background."
+                ),
+                "Wrong timeout",
             ));
         }
         if let Approval::Rejected { feedback } =
-            context.services.approve(context, ask(&params.command)).await
+            context.services.approve(context, ask(&params.command, "run command")).await
         {
             return Err(Approval::rejection(&feedback).into());
         }
@@ -84,14 +97,59 @@ impl TypedTool for Bash {
                 "Shell not started",
             )
         })?;
-        Box::pin(follow(running, Sink::new(context), params.timeout)).await
+        Box::pin(follow(running, Sink::new(context), seconds)).await
     }
 }
 
-fn ask(command: &str) -> ApprovalAsk {
+/// Starts a background task.
+async fn in_background(params: Params, context: &ToolContext) -> Result<ToolReturn, Failure> {
+    let Some(tasks) = context.services.background() else {
+        return Err(Failure::new(
+            "Commands cannot run in the background here. Nothing was run; call again without \
+             `run_in_background`, with a longer `timeout` if needed.",
+            "No background commands",
+        ));
+    };
+    let title = params.description.as_deref().unwrap_or_default().trim();
+    let title = title.lines().next().unwrap_or_default().to_owned();
+    let seconds = params.timeout.unwrap_or(LONGEST_IN_BACKGROUND);
+    if title.is_empty() || !(1..=LONGEST_IN_BACKGROUND).contains(&seconds) {
+        return Err(Failure::new(
+            format!(
+                "In the background a `description` is needed, and timeout must be between 1 and \
+                 {LONGEST_IN_BACKGROUND} seconds. Nothing was run."
+            ),
+            "Invalid arguments",
+        ));
+    }
+    let ask = ask(&params.command, "run background command");
+    if let Approval::Rejected { feedback } = context.services.approve(context, ask).await {
+        return Err(Approval::rejection(&feedback).into());
+    }
+    let work = CommandTask {
+        command: params.command,
+        work_dir: context.work_dir.clone(),
+        limit: Duration::from_secs(seconds),
+    };
+    let task = tasks
+        .start(TaskKind::Bash, &title, &context.call_id, |handle| work.run(handle))
+        .map_err(|reason| Failure::new(reason, "Not started"))?;
+    let mut result = ToolReturn::ok(
+        task_facts(&task),
+        "It runs in the background. You are told when it ends; go on with other work, or end your \
+         turn.",
+    );
+    result.display.push(task_block(&task));
+    Ok(result)
+}
+
+fn ask(command: &str, action: &str) -> ApprovalAsk {
     ApprovalAsk {
-        action: "run command".to_owned(),
-        description: format!("Run command `{command}`"),
+        action: action.to_owned(),
+        description: match action {
+            "run command" => format!("Run command `{command}`"),
+            _ => format!("Run background command `{command}`"),
+        },
         display: vec![DisplayBlock::Shell {
             language: "bash".to_owned(),
             command: command.to_owned(),

@@ -1,6 +1,7 @@
 //! Tools: what the agent can do. One file a tool; the registry knows them all.
 
 mod ask_user;
+mod background;
 mod bash;
 mod blocking;
 mod call;
@@ -34,6 +35,8 @@ mod schema;
 mod search_web;
 mod send_dmail;
 mod service;
+mod task;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
 mod think;
@@ -42,11 +45,14 @@ mod tool;
 mod typed;
 mod write_file;
 
+pub use background::BackgroundTasks;
+pub(crate) use background::{Ended, TaskHandle};
 pub use call::call_tool;
 pub use equipment::Equipment;
 pub use files_seen::FilesSeen;
 pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};
+pub(crate) use tasks::{block as task_block, facts as task_facts};
 pub use tool::{
-    Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, DMail, Delegation, LiveOutput, Tool, ToolContext, ToolServices,
 };

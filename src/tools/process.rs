@@ -2,6 +2,7 @@
 //! away from our terminal, and the whole group dies with its guard.
 
 use std::env;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,26 @@ pub(crate) struct Running {
 /// When the shell cannot be started or `work_dir` is gone.
 pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running> {
     let (reader, writer) = io::pipe()?;
+    spawn(command, work_dir, reader, writer.into())
+}
+
+/// Like [`spawn_shell`], but the output goes to the end of `file`, so that the command can outlive
+/// this program; `Running::output` has nothing.
+///
+/// # Errors
+/// When the shell cannot be started, or `work_dir` or `file` cannot be used.
+pub(crate) fn spawn_shell_into(command: &str, work_dir: &Path, file: &Path) -> io::Result<Running> {
+    let (reader, _) = io::pipe()?;
+    let file = File::options().append(true).create(true).open(file)?;
+    spawn(command, work_dir, reader, file.into())
+}
+
+fn spawn(
+    command: &str,
+    work_dir: &Path,
+    reader: io::PipeReader,
+    writer: OwnedFd,
+) -> io::Result<Running> {
     let mut shell = detached(shell());
     shell
         .arg("-c")
@@ -43,8 +64,7 @@ pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running>
         .stderr(writer)
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("PAGER", "cat")
-        .env("GIT_PAGER", "cat")
-        .kill_on_drop(true);
+        .env("GIT_PAGER", "cat");
     let child = shell.spawn()?;
     // The command still holds the pipe's other end: the output would never end.
     drop(shell);
@@ -119,6 +139,11 @@ impl Group {
             let _ = kill_process(number, Signal::KILL);
         }
         let _ = kill_process_group(number, Signal::KILL);
+    }
+
+    /// Lets the group go on without its guard.
+    pub fn release(&mut self) {
+        self.number = None;
     }
 
     /// To be called as soon as the leader was waited for.

@@ -16,6 +16,10 @@ fn built_in(equipment: &Equipment) -> Vec<Arc<dyn Tool>> {
         Arc::new(super::grep::Grep),
         Arc::new(super::glob::Glob),
         Arc::new(super::ls::Ls),
+        Arc::new(super::task::Task::default()),
+        Arc::new(super::tasks::TaskList),
+        Arc::new(super::tasks::TaskOutput),
+        Arc::new(super::tasks::TaskStop),
         Arc::new(super::think::Think),
         Arc::new(super::todo::Todo),
         Arc::new(super::send_dmail::SendDMail),
@@ -37,8 +41,7 @@ fn built_in(equipment: &Equipment) -> Vec<Arc<dyn Tool>> {
 const EQUIPPED: &[&str] = &["ReadMediaFile", "SearchWeb"];
 
 /// Tools the Python program has and this one does not have yet: agents' files may name them.
-const ELSEWHERE: &[&str] =
-    &["Task", "Agent", "CreateSubagent", "TaskList", "TaskOutput", "TaskStop", "PatchFile"];
+const ELSEWHERE: &[&str] = &["CreateSubagent", "PatchFile"];
 
 /// A tool nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -131,6 +134,31 @@ impl Toolset {
             });
             self.tools.push(tool);
         }
+    }
+
+    /// The same with these types of subagents, name and use, for Task; without Task when there are
+    /// none.
+    #[must_use]
+    pub fn with_subagents(self, types: &[(String, String)]) -> Self {
+        let Self { tools, missing, .. } = self;
+        let mut set = Self { missing, ..Self::default() };
+        for tool in tools {
+            if tool.name() != "Task" {
+                set.add(tool);
+            } else if !types.is_empty() {
+                set.add(Arc::new(super::task::Task { types: types.to_vec() }));
+            }
+        }
+        set
+    }
+
+    /// The same without the tools called `names`.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let mut set = Self { missing: self.missing.clone(), ..Self::default() };
+        let stay = self.tools.iter().filter(|tool| !names.contains(&tool.name()));
+        stay.for_each(|tool| set.add(Arc::clone(tool)));
+        set
     }
 
     /// What the model is told of them.

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::BackgroundTasks;
 use super::files_seen::FilesSeen;
 use super::tool::{
     Answers, Approval, ApprovalAsk, DMail, LiveOutput, Tool, ToolContext, ToolServices,
@@ -32,6 +33,7 @@ pub(crate) struct FakeServices {
     shown_plans: Mutex<Vec<String>>,
     stopped: Mutex<bool>,
     seen: FilesSeen,
+    background: Mutex<Option<BackgroundTasks>>,
     root: PathBuf,
 }
 
@@ -94,6 +96,10 @@ impl ToolServices for FakeServices {
         Some(&self.seen)
     }
 
+    fn background(&self) -> Option<BackgroundTasks> {
+        get(&self.background)
+    }
+
     fn stop_after_step(&self) {
         *self.stopped.lock().expect("stopped") = true;
     }
@@ -129,6 +135,7 @@ impl Bench {
             shown_plans: Mutex::default(),
             stopped: Mutex::default(),
             seen: FilesSeen::default(),
+            background: Mutex::default(),
             root: root.clone(),
         });
         let context = ToolContext {
@@ -199,6 +206,11 @@ impl Bench {
     /// From now on this is the plan of a plan mode that is on.
     pub fn plan(&self, file: Option<&Path>) {
         *self.services.plan.lock().expect("plan") = file.map(Path::to_owned);
+    }
+
+    /// From now on there are background tasks.
+    pub fn background(&self, tasks: &BackgroundTasks) {
+        *self.services.background.lock().expect("tasks") = Some(tasks.clone());
     }
 
     pub fn planned(&self) -> Option<PathBuf> {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::Notifier;
 use super::files_seen::FilesSeen;
+use super::{BackgroundTasks, Notifier};
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
 use crate::wire::{OutputStream, Question};
 
@@ -105,13 +106,58 @@ pub trait ToolServices: Send + Sync {
         None
     }
 
+    /// A tool is about to write the file at `path`, links followed. Runs where it may block.
+    fn before_write(&self, _path: &Path) {}
+
+    /// It has, or it has failed to.
+    fn after_write(&self, _path: &Path) {}
+
+    /// A call has ended, whatever came of it.
+    fn call_ended(&self, _context: &ToolContext) {}
+
     /// How work that outlives this call tells the model of its end; none where nobody listens.
     fn notifier(&self) -> Option<Notifier> {
         None
     }
 
+    /// The session's background tasks; none where there can be none.
+    fn background(&self) -> Option<BackgroundTasks> {
+        None
+    }
+
+    /// Has a subagent do `work`; failures are results too.
+    fn delegate<'a>(
+        &'a self,
+        _context: &'a ToolContext,
+        _work: Delegation,
+    ) -> BoxFuture<'a, ToolReturn> {
+        Box::pin(std::future::ready(ToolReturn::error(
+            "There are no subagents in this session. Do the work yourself.",
+            "No subagents",
+        )))
+    }
+
     /// The person said no: the turn ends with this step.
     fn stop_after_step(&self) {}
+}
+
+/// Work for a subagent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delegation {
+    /// What it is, in a few words.
+    pub title: String,
+    /// The type of subagent.
+    pub kind: String,
+    /// What the subagent is told.
+    pub prompt: String,
+    /// The key of another model than its usual one.
+    pub model: Option<String>,
+    /// The id of the earlier subagent that is to go on.
+    pub resume: Option<String>,
+    /// Is it a background task?
+    pub in_background: bool,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
 }
 
 /// What came of questions to the person.

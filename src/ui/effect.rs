@@ -1,7 +1,10 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
 use super::model::composer::Draft;
+use super::model::sessions::SessionTask;
+use super::model::setup::Ask;
 use crate::message::SessionId;
+use crate::session::Session;
 use crate::wire::Command;
 
 /// Names a request whose result comes back as a message. A result that nobody waits for any more is
@@ -18,6 +21,10 @@ pub enum OpenTarget {
     Latest,
     /// This one.
     Id(SessionId),
+    /// This one, in the folder it belongs to.
+    Session(Session),
+    /// None: this one is only played.
+    Recording(SessionId),
 }
 
 /// Something to be done in the world.
@@ -33,15 +40,24 @@ pub enum Effect {
         /// Which.
         target: OpenTarget,
     },
-    /// List the sessions of this folder.
-    ListSessions {
-        /// For `Msg::Sessions`.
+    /// Do something with sessions.
+    Sessions {
+        /// For `Msg::Session`.
         id: EffectId,
+        /// What.
+        task: Box<SessionTask>,
     },
     /// List the files of the work folder, for mentions.
     ListFiles {
         /// For `Msg::Files`.
         id: EffectId,
+    },
+    /// Read or change the configuration, or look at servers.
+    Setup {
+        /// For `Msg::Setup`.
+        id: EffectId,
+        /// What is asked.
+        ask: Ask,
     },
     /// Add to the input history of this folder.
     Remember(String),

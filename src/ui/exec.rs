@@ -1,7 +1,11 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
 mod past;
+mod sessions;
+mod setup;
+mod source;
 
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -10,16 +14,17 @@ use tokio::task::{JoinSet, spawn_blocking};
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::ground::{AUTO, Ground};
 use super::theme::{ColorDepth, Theme};
-use super::update::replay::Replay;
-use crate::engine::{Host, SessionChoice};
+use super::update::recall::Recall;
+use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
 use crate::wire::{Command, Door, DoorMessage};
+
+pub use source::DoorSource;
 
 /// What comes back from the world.
 #[derive(Debug)]
@@ -39,21 +44,24 @@ pub(super) enum Done {
 
 /// Runs effects; what it starts ends with it.
 pub(super) struct Executor {
-    host: Host,
+    host: Arc<dyn DoorSource>,
     done: UnboundedSender<Done>,
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
     /// What the terminal's background is like, as far as it is known.
     pub(super) ground: Ground,
+    archive: sessions::Archive,
     /// The open session's door.
     pub(super) door: Option<Door>,
 }
 
 impl Executor {
     /// One that reports to `done`.
-    pub(super) fn new(host: Host, done: UnboundedSender<Done>) -> Self {
+    pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
+        let store = SessionStore::new(host.paths().clone());
+        let archive = sessions::Archive::new(store, done.clone());
         let ground = Ground::guess(&|name| std::env::var(name).ok());
-        Self { host, done, tasks: JoinSet::new(), history: None, ground, door: None }
+        Self { host, done, tasks: JoinSet::new(), history: None, ground, archive, door: None }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -67,7 +75,7 @@ impl Executor {
                 }
             }
             Effect::Open { id, target } => self.open(id, target),
-            Effect::ListSessions { id } => self.list_sessions(id),
+            Effect::Sessions { id, task } => self.session_task(id, *task),
             Effect::ListFiles { id } => self.list_files(id),
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
@@ -77,6 +85,7 @@ impl Executor {
                 }
             }
             Effect::ShowTheme(name) => self.show_theme(&name),
+            Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)
@@ -128,8 +137,20 @@ impl Executor {
     }
 
     fn open(&mut self, id: EffectId, target: OpenTarget) {
+        if let OpenTarget::Recording(session) = target {
+            return self.open_recording(id, &session);
+        }
+        if let OpenTarget::Session(session) = &target
+            && session.work_dir != self.host.work_dir()
+        {
+            // Prompts, drafts and files are the other folder's from now on.
+            if let Some(host) = self.host.in_folder(&session.work_dir) {
+                self.host = host;
+                self.load_history();
+            }
+        }
         let old = self.door.take();
-        let host = self.host.clone();
+        let host = Arc::clone(&self.host);
         let done = self.done.clone();
         self.tasks.spawn(async move {
             let result = open(host, id, target, old, &done).await;
@@ -140,32 +161,6 @@ impl Executor {
                 }
                 Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
             };
-        });
-    }
-
-    fn list_sessions(&mut self, id: EffectId) {
-        let store = SessionStore::new(self.host.paths().clone());
-        let work_dir = self.host.work_dir().to_path_buf();
-        let done = self.done.clone();
-        self.tasks.spawn_blocking(move || {
-            let result = store
-                .list(&work_dir)
-                .map(|sessions| {
-                    sessions
-                        .into_iter()
-                        .map(|session| SessionRow {
-                            id: session.id,
-                            title: session.title,
-                            updated: session
-                                .updated_at
-                                .duration_since(UNIX_EPOCH)
-                                .map_or(0.0, |since| since.as_secs_f64()),
-                            bytes: session.bytes,
-                        })
-                        .collect()
-                })
-                .map_err(|error| error.to_string());
-            let _ = done.send(Done::Msg(Msg::Sessions { id, result }));
         });
     }
 
@@ -224,6 +219,7 @@ impl Executor {
 
     /// Ends the session properly: what runs is stopped, what is known is written.
     pub(super) async fn shut_down(mut self) {
+        self.archive.stop();
         if let Some(door) = self.door.take() {
             close(door).await;
         }
@@ -233,20 +229,21 @@ impl Executor {
 
 /// Shows the session's end, then opens it and reads the rest of its past meanwhile.
 async fn open(
-    host: Host,
+    host: Arc<dyn DoorSource>,
     id: EffectId,
     target: OpenTarget,
     old: Option<Door>,
     done: &UnboundedSender<Done>,
-) -> Result<(Door, Replay), String> {
+) -> Result<(Door, Recall), String> {
     let read = |error: &dyn std::fmt::Display| format!("The session's history: {error}");
     let choice = match &target {
         OpenTarget::New => SessionChoice::New,
         OpenTarget::Latest => SessionChoice::Continue,
-        OpenTarget::Id(id) => SessionChoice::Id(id.clone()),
+        OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id.clone()),
+        OpenTarget::Session(session) => SessionChoice::Id(session.id.clone()),
     };
-    let looker = host.clone();
-    let tail = move || past::tail(&looker, &target, unix_now());
+    let looker = Arc::clone(&host);
+    let tail = move || past::tail(looker.as_ref(), &target, unix_now());
     let tail = spawn_blocking(tail).await.unwrap_or_default();
     let reading = tail.map(|(dir, transcript)| {
         let shown = transcript.cells().len();
@@ -257,7 +254,12 @@ async fn open(
     if let Some(door) = old {
         close(door).await;
     }
-    let door = host.open(&choice, true).await.map_err(|error| format!("{error:#}"))?;
+    let (door, told) = host.open(&choice).await?;
+    if let Some(story) = told {
+        let mut past: Recall = story.events.into_iter().collect();
+        past.bad_lines = story.bad_lines;
+        return Ok((door, past));
+    }
     let place = door.info.session_dir.clone();
     let past = match reading {
         Some((dir, reading)) if dir == place => reading.await,

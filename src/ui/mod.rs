@@ -22,13 +22,15 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
+pub use exec::DoorSource;
+
 use effect::OpenTarget;
 use model::{Model, Themes};
 use theme::ground::{AUTO, Ground};
 use theme::{ColorDepth, Theme};
 
 use crate::config::Fold;
-use crate::engine::{Host, SessionChoice};
+use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
 /// How the screen begins.
@@ -42,6 +44,8 @@ pub struct UiOptions {
     pub theme: Option<String>,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
+    /// Play this session instead of opening one, and end with it.
+    pub replay: Option<SessionId>,
 }
 
 /// How the screen ended.
@@ -56,7 +60,7 @@ pub struct UiExit {
 /// # Errors
 /// When the theme is wrong or the terminal cannot be used.
 pub fn run(
-    host: Host,
+    host: std::sync::Arc<dyn DoorSource>,
     options: UiOptions,
     runtime: &tokio::runtime::Runtime,
 ) -> anyhow::Result<UiExit> {
@@ -72,6 +76,8 @@ pub fn run(
         SessionChoice::Continue => OpenTarget::Latest,
         SessionChoice::Id(id) => OpenTarget::Id(id),
     };
+    let plays_only = options.replay.is_some();
+    let target = options.replay.map_or(target, OpenTarget::Recording);
     let mut model = Model::new(80, 24);
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
     model.themes.known.insert(0, AUTO.to_owned());
@@ -80,6 +86,7 @@ pub fn run(
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;
+    model.plays_only = plays_only;
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
-use super::model::sessions::SessionRow;
+use super::model::sessions::SessionDone;
+use super::model::setup::Told;
 use super::model::transcript::Transcript;
-use super::update::replay::Replay;
+use super::update::recall::Recall;
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
@@ -47,12 +48,12 @@ pub enum Msg {
         /// The session and its story so far, or why not, for a person.
         result: Result<Opened, String>,
     },
-    /// The sessions of this folder, or why they cannot be listed.
-    Sessions {
+    /// Something was done with sessions, or could not be.
+    Session {
         /// Which request.
         id: EffectId,
-        /// The list, newest first.
-        result: Result<Vec<SessionRow>, String>,
+        /// What came of it.
+        done: Box<SessionDone>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {
@@ -60,6 +61,13 @@ pub enum Msg {
         id: EffectId,
         /// The files.
         files: Arc<[String]>,
+    },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
@@ -81,5 +89,5 @@ pub struct Opened {
     /// Facts about it.
     pub info: Arc<SessionInfo>,
     /// What happened in it before.
-    pub past: Replay,
+    pub past: Recall,
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
-use super::exec::{Done, Executor};
+use super::exec::{Done, DoorSource, Executor};
 use super::external;
 use super::model::Model;
 use super::msg::Msg;
@@ -20,7 +20,6 @@ use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
 use super::view::{Caches, farewell, view};
-use crate::engine::Host;
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 
@@ -92,7 +91,7 @@ pub(super) async fn run(
     mut model: Model,
     target: OpenTarget,
     theme: Theme,
-    host: Host,
+    host: std::sync::Arc<dyn DoorSource>,
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();

@@ -4,10 +4,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::record::Recorder;
-use super::{CheckpointCreated, Command, Event, Extension, Request};
+use super::record::{Recorder, StoryEnd};
+use super::{CheckpointCreated, Command, Event, Extension, Request, Room, SourceKind};
+use crate::message::Price;
 use crate::message::SessionId;
 
 /// What a front end hears.
@@ -26,7 +28,8 @@ pub enum DoorMessage {
 }
 
 /// How a prompt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum PromptOutcome {
     /// The model has finished.
     Finished,
@@ -61,18 +64,20 @@ pub enum PromptOutcome {
 }
 
 /// A slash command the engine knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlashCommand {
     /// Without the slash.
     pub name: String,
     /// One line.
     pub description: String,
     /// Other names.
+    #[serde(default)]
     pub aliases: Vec<String>,
 }
 
 /// Facts about the session behind a door.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionInfo {
     /// Its id.
     pub id: Option<SessionId>,
@@ -86,6 +91,12 @@ pub struct SessionInfo {
     pub agent: String,
     /// The model's name for a person; none when none is configured.
     pub model: Option<String>,
+    /// The model's key in the configuration; none for one that is not in it.
+    pub model_key: Option<String>,
+    /// Does the model think? None when it cannot, or always does.
+    pub thinking: Option<bool>,
+    /// What the model's tokens cost, where that is configured.
+    pub price: Option<Price>,
     /// Is it the built-in demo model?
     pub is_demo: bool,
     /// Size of the context window, in tokens.
@@ -103,6 +114,8 @@ pub struct SessionInfo {
     pub checkpoints: Vec<CheckpointCreated>,
     /// The slash commands the engine knows.
     pub slash_commands: Vec<SlashCommand>,
+    /// Every name the agent's tools answer to, those a front end brings left out.
+    pub tools: Vec<String>,
     /// What a person should know about how the session was opened, damaged records for instance.
     pub warnings: Vec<String>,
 }
@@ -146,7 +159,10 @@ impl CommandSender {
 
 /// The engine's side of the wire: tells every subscriber, and records what lasts.
 #[derive(Debug, Clone)]
-pub struct Hub(Arc<Mutex<HubState>>);
+pub struct Hub {
+    state: Arc<Mutex<HubState>>,
+    room: Room,
+}
 
 #[derive(Debug)]
 struct HubState {
@@ -154,6 +170,26 @@ struct HubState {
     recorder: Option<Recorder>,
     /// Has the recorder failed, and not caught up since?
     is_behind: bool,
+    /// Requests nobody has answered yet.
+    open: Vec<Request>,
+    is_working: bool,
+    /// What was told last about the session.
+    info: Option<Arc<SessionInfo>>,
+}
+
+/// What somebody who joins a running session finds.
+#[derive(Debug)]
+pub struct Joined {
+    /// Everything that is told from now on.
+    pub messages: UnboundedReceiver<DoorMessage>,
+    /// How far the record goes that was written until now.
+    pub story: StoryEnd,
+    /// Requests that wait for an answer.
+    pub open_requests: Vec<Request>,
+    /// Does a turn run?
+    pub is_working: bool,
+    /// Facts about the session, when they have changed since it was opened.
+    pub info: Option<Arc<SessionInfo>>,
 }
 
 #[derive(Debug)]
@@ -166,12 +202,58 @@ impl Hub {
     /// A hub that records with `recorder`, or not at all.
     #[must_use]
     pub fn new(recorder: Option<Recorder>) -> Self {
-        Self(Arc::new(Mutex::new(HubState { subscribers: Vec::new(), recorder, is_behind: false })))
+        let state = HubState {
+            subscribers: Vec::new(),
+            recorder,
+            is_behind: false,
+            open: Vec::new(),
+            is_working: false,
+            info: None,
+        };
+        Self { state: Arc::new(Mutex::new(state)), room: Room::default() }
+    }
+
+    /// Whether those who listen keep up.
+    #[must_use]
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// Adds a listener who wants to know what was before: nothing is told twice or left out.
+    #[must_use]
+    pub fn join(&self, wants_extensions: bool) -> Joined {
+        let mut state = self.lock();
+        let story = state.recorder.as_mut().map_or_else(StoryEnd::default, Recorder::end);
+        let (messages, receiver) = mpsc::unbounded_channel();
+        state.subscribers.push(Subscriber { messages, wants_extensions });
+        Joined {
+            messages: receiver,
+            story,
+            open_requests: state.open.clone(),
+            is_working: state.is_working,
+            info: state.info.clone(),
+        }
+    }
+
+    /// How far the record goes; what was held back is written.
+    #[must_use]
+    pub fn story_end(&self) -> StoryEnd {
+        self.lock().recorder.as_mut().map_or_else(StoryEnd::default, Recorder::end)
+    }
+
+    /// Something is being done from now on, until a `PromptDone` is told.
+    pub fn begin_work(&self) {
+        self.lock().is_working = true;
+    }
+
+    /// The request `id` needs no answer any more.
+    pub fn settled(&self, id: &str) {
+        self.lock().open.retain(|request| request.id() != Some(id));
     }
 
     fn lock(&self) -> MutexGuard<'_, HubState> {
         // A panic while telling somebody something leaves nothing half done in here.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a listener. Only one that `wants_extensions` hears news beyond protocol 1.10.
@@ -185,6 +267,9 @@ impl Hub {
     /// Records an event and tells everybody.
     pub fn event(&self, event: Event) {
         let mut state = self.lock();
+        if let Event::ApprovalResponse(response) = &event {
+            state.open.retain(|request| request.id() != Some(&response.request_id));
+        }
         let recorded = state.recorder.as_mut().map(|recorder| recorder.record(&event));
         state.tell(&DoorMessage::Event(event));
         state.heed(recorded);
@@ -197,12 +282,23 @@ impl Hub {
 
     /// Asks everybody. Requests are not recorded (`kimi-facts` B.5).
     pub fn request(&self, request: Request) {
-        self.lock().tell(&DoorMessage::Request(request));
+        let mut state = self.lock();
+        state.open.push(request.clone());
+        state.tell(&DoorMessage::Request(request));
     }
 
     /// Tells everybody something that is neither event nor request.
     pub fn tell(&self, message: DoorMessage) {
-        self.lock().tell(&message);
+        let mut state = self.lock();
+        match &message {
+            DoorMessage::PromptDone(_) => {
+                state.is_working = false;
+                state.open.retain(is_of_background);
+            }
+            DoorMessage::Info(info) => state.info = Some(Arc::clone(info)),
+            _ => {}
+        }
+        state.tell(&message);
     }
 
     /// Ends the wire: what is recorded is written, and every listener's messages end.
@@ -218,6 +314,11 @@ impl Hub {
         let flushed = state.recorder.as_mut().map(Recorder::flush);
         state.heed(flushed);
     }
+}
+
+/// Does it wait for longer than the turn?
+fn is_of_background(request: &Request) -> bool {
+    matches!(request, Request::ApprovalRequest(ask) if ask.source_kind != SourceKind::ForegroundTurn)
 }
 
 impl HubState {

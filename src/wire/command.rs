@@ -1,13 +1,16 @@
 //! Commands: what a front end tells the engine.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Response;
-use crate::message::{CheckpointRef, Generation, UserInput};
+use super::{Equipment, Response, RewindScope};
+use crate::message::{CheckpointRef, Generation, Message, UserInput};
 use crate::permission::{Rule, Scope};
 
-/// One thing a front end asks of the engine. The first six are wire 1.10's methods and answers.
-#[derive(Debug, Clone, PartialEq)]
+/// One thing a front end asks of the engine. The first five are wire 1.10's methods and answers;
+/// the others travel as `{"method": …, "params": …}` of our own (`docs/wire.md`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", content = "params", rename_all = "snake_case")]
 pub enum Command {
     /// Begin a turn, or run a slash command. Answered by `DoorMessage::PromptDone`.
     Prompt(UserInput),
@@ -25,18 +28,49 @@ pub enum Command {
         /// Where to.
         to: CheckpointRef,
         /// What to tell the model there.
+        #[serde(default)]
         mail: Option<String>,
     },
     /// Make the content of an earlier generation the context again. Ours; refused while a turn
     /// runs.
     Restore {
         /// Which one; none for the one before the current.
+        #[serde(default)]
         generation: Option<Generation>,
+    },
+    /// Stop a background task. Ours.
+    StopTask {
+        /// Its id.
+        task_id: String,
+    },
+    /// Tell what going back would do to files, as `Extension::RewindPreview`. Ours; refused while a
+    /// turn runs.
+    PreviewRewind {
+        /// Where to; none for bringing forth what was taken back last.
+        to: Option<CheckpointRef>,
+        /// What is meant to go back.
+        scope: RewindScope,
+    },
+    /// Go back. Ours; refused while a turn runs.
+    Rewind {
+        /// Where to.
+        to: CheckpointRef,
+        /// What goes back.
+        scope: RewindScope,
+        /// Conflicts to restore all the same, by the paths of the dry run.
+        chosen: Vec<String>,
+    },
+    /// Bring forth what was taken back last, the conversation too if it went with the files. Ours;
+    /// refused while a turn runs.
+    RedoRewind {
+        /// As for `Rewind`.
+        chosen: Vec<String>,
     },
     /// Keep a permission rule, and answer an approval request by it: approved, or rejected when
     /// the rule is a prohibition. Other open requests that the rule decides are answered too. Ours.
     AddRule {
         /// The request; none to keep the rule only.
+        #[serde(default)]
         request_id: Option<String>,
         /// How far it holds.
         scope: Scope,
@@ -83,6 +117,29 @@ pub enum Command {
         /// The arguments that are changed.
         arguments: Map<String, Value>,
     },
+    /// Give the session a title. Ours; refused while a turn runs.
+    SetTitle(String),
+    /// Add a message to the context without asking the model anything. Ours; refused while a turn
+    /// runs.
+    Import {
+        /// Where it is from, in words.
+        source: String,
+        /// What the model is to know.
+        message: Box<Message>,
+    },
+    /// What the front end can do, and what it brings. Refused while a turn runs.
+    Equip(Box<Equipment>),
+    /// Let another model answer from here on, or the same one with or without thinking. The
+    /// configuration is read again for it. Ours; refused while a turn runs.
+    SetModel {
+        /// The model's key in the configuration, or its name; none for the one there is.
+        key: Option<String>,
+        /// Should it think? None: as before.
+        thinking: Option<bool>,
+    },
+    /// Read the configuration again and go by it: model, hooks, rules, limits. Ours; refused while a
+    /// turn runs.
+    Reload,
     /// End the session: cancel what runs, write everything, leave.
     Shutdown,
 }

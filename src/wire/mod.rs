@@ -9,14 +9,21 @@
 
 pub mod channel;
 mod command;
+mod equipment;
 mod event;
 mod extension;
 pub mod record;
 mod request;
+mod rewind;
+mod room;
 pub mod story;
+mod task;
 
-pub use channel::{Door, DoorClosed, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
+pub use channel::{
+    Door, DoorClosed, DoorMessage, Hub, Joined, PromptOutcome, SessionInfo, SlashCommand,
+};
 pub use command::Command;
+pub use equipment::{ClientTool, Equipment, HookSubscription};
 pub use event::{
     ApprovalChoice, ApprovalResponse, BtwBegin, BtwEnd, Empty, Event, HookAction, HookResolved,
     HookTriggered, McpServerState, McpServerStatus, McpStatus, Notification, PlanDisplay,
@@ -31,6 +38,9 @@ pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,
     QuestionRequest, Request, Response, SourceKind, ToolCallAnswer, ToolCallRequest,
 };
+pub use rewind::{FilesRewound, RewindDeed, RewindFile, RewindPreview, RewindScope};
+pub use room::{Hold, Room};
+pub use task::{TaskChanged, TaskKind, TaskOutputChunk, TaskState};
 
 /// The protocol version this program speaks.
 pub const PROTOCOL_VERSION: &str = "1.10";

@@ -5,14 +5,14 @@
 //! are written merged; see `kimi-facts` B.5.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use super::story::{Story, read_story};
+pub use super::story::{Story, StoryEnd, read_story, read_story_until};
 use super::{Event, PROTOCOL_VERSION};
 use crate::files::{self, NonAscii, disk};
 
@@ -112,6 +112,15 @@ impl Recorder {
             }
             _ => flushed.and(self.write(now, event)),
         }
+    }
+
+    /// Writes what is held back and says how far the files go.
+    pub fn end(&mut self) -> StoryEnd {
+        if let Err(error) = self.flush() {
+            tracing::warn!(%error, "the last record of the session could not be written");
+        }
+        let length = |file: &LineFile| std::fs::metadata(&file.path).map_or(0, |data| data.len());
+        StoryEnd { wire: Some(length(&self.wire)), timeline: Some(length(&self.timeline)) }
     }
 
     /// Writes what is held back.
@@ -232,7 +241,7 @@ impl LineFile {
 }
 
 fn ends_with_newline(file: &mut File, length: u64) -> io::Result<bool> {
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
     let mut last = [0_u8; 1];
     file.seek(SeekFrom::Start(length - 1))?;
     file.read_exact(&mut last)?;

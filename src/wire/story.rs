@@ -18,12 +18,27 @@ pub struct Story {
     pub bad_lines: usize,
 }
 
+/// How far a record goes, in bytes of its files; to their ends where nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoryEnd {
+    pub(super) wire: Option<u64>,
+    pub(super) timeline: Option<u64>,
+}
+
 /// Reads the record of the session in `session_dir`. Missing files are empty ones.
 ///
 /// # Errors
 /// When a file is there but cannot be read.
 pub fn read_story(session_dir: &Path) -> io::Result<Story> {
-    let mut reader = StoryReader::open(session_dir)?;
+    read_story_until(session_dir, StoryEnd::default())
+}
+
+/// Reads the record of the session in `session_dir` up to `end`.
+///
+/// # Errors
+/// When a file is there but cannot be read.
+pub fn read_story_until(session_dir: &Path, end: StoryEnd) -> io::Result<Story> {
+    let mut reader = StoryReader::open_until(session_dir, end)?;
     let mut events = Vec::new();
     while let Some(recorded) = reader.next()? {
         events.push(recorded);
@@ -45,9 +60,13 @@ impl StoryReader {
     /// # Errors
     /// When a file is there but cannot be read.
     pub fn open(session_dir: &Path) -> io::Result<Self> {
+        Self::open_until(session_dir, StoryEnd::default())
+    }
+
+    fn open_until(session_dir: &Path, end: StoryEnd) -> io::Result<Self> {
         Ok(Self {
-            wire: Lines::open(&session_dir.join(WIRE_FILE))?,
-            timeline: Lines::open(&session_dir.join(TIMELINE_FILE))?,
+            wire: Lines::open(&session_dir.join(WIRE_FILE), end.wire)?,
+            timeline: Lines::open(&session_dir.join(TIMELINE_FILE), end.timeline)?,
         })
     }
 
@@ -77,15 +96,16 @@ impl StoryReader {
 /// The records of one file.
 #[derive(Debug)]
 struct Lines {
-    reader: Option<BufReader<File>>,
+    reader: Option<BufReader<io::Take<File>>>,
     line: Vec<u8>,
     ahead: Option<Recorded>,
     bad: usize,
 }
 
 impl Lines {
-    fn open(path: &Path) -> io::Result<Self> {
-        let reader = open(path)?.map(|file| BufReader::with_capacity(1 << 16, file));
+    fn open(path: &Path, end: Option<u64>) -> io::Result<Self> {
+        let limited = |file: File| file.take(end.unwrap_or(u64::MAX));
+        let reader = open(path)?.map(|file| BufReader::with_capacity(1 << 16, limited(file)));
         Ok(Self { reader, line: Vec::new(), ahead: None, bad: 0 })
     }
 

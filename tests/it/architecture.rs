@@ -12,11 +12,12 @@ use scan::Named;
 /// From the bottom up: a module may use every module of the rows before its own.
 const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
-    &["log", "wire", "config"],
-    &["llm", "context"],
+    &["log", "rpc", "wire", "config"],
+    &["llm", "context", "snapshot"],
     &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],
+    &["server", "remote"],
     &["ui"],
     &["cli"],
 ];
@@ -54,7 +55,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["imagesize"], &["src/tools/read_media_file.rs"]),
     (&["rmcp"], &["src/mcp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
-    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
+    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs", "src/config/import.rs"]),
 ];
 
 /// What must not be named in a place, outside its tests.

@@ -5,6 +5,7 @@
 
 pub mod server;
 pub mod terminal;
+pub mod wire;
 pub mod world;
 
 use std::time::Duration;

@@ -26,12 +26,14 @@ fn every_example_in_the_documentation_works() {
         names::LOOP_CONTROL,
         names::COMPACTION,
         names::RULE,
+        names::SNAPSHOTS,
         names::NETWORK,
         names::MCP,
         names::MCP_CLIENT,
         names::PRICE,
         names::SERVICE,
         names::FETCH,
+        names::BACKGROUND,
     ];
     for key in known.concat() {
         let upstreams_only = [
@@ -39,11 +41,16 @@ fn every_example_in_the_documentation_works() {
             "merge_all_available_skills",
             "extra_skill_dirs",
             "telemetry",
-            "background",
             "notifications",
             "oauth",
             "default_query",
             "max_preserved_messages",
+            "notification_tail_lines",
+            "notification_tail_chars",
+            "wait_poll_interval_ms",
+            "worker_heartbeat_interval_ms",
+            "worker_stale_after_ms",
+            "print_wait_ceiling_s",
         ];
         assert!(upstreams_only.contains(&key) || page.contains(key), "{key} is not documented");
     }

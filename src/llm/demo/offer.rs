@@ -18,6 +18,7 @@ pub(super) enum Kind {
     Todo,
     Think,
     DMail,
+    Delegate,
 }
 
 impl Kind {
@@ -34,12 +35,13 @@ impl Kind {
             Self::Todo => &["Todo", "SetTodoList"],
             Self::Think => &["Think"],
             Self::DMail => &["SendDMail"],
+            Self::Delegate => &["Task", "Agent"],
         }
     }
 
     /// What a tool of this name is for.
     pub(super) fn of(name: &str) -> Option<Self> {
-        const ALL: [Kind; 10] = [
+        const ALL: [Kind; 11] = [
             Kind::List,
             Kind::Read,
             Kind::Search,
@@ -50,6 +52,7 @@ impl Kind {
             Kind::Todo,
             Kind::Think,
             Kind::DMail,
+            Kind::Delegate,
         ];
         ALL.into_iter().find(|kind| kind.names().contains(&name))
     }
@@ -80,7 +83,8 @@ impl<'a> Offer<'a> {
         self.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    fn call(self, kind: Kind, arguments: Value) -> Option<Move> {
+    /// A call of the tool for `kind`.
+    pub(super) fn call(self, kind: Kind, arguments: Value) -> Option<Move> {
         let tool = self.find(kind)?.name.clone();
         Some(Move::Call { tool, arguments })
     }

@@ -5,7 +5,7 @@ use super::report::{rejected, report};
 use super::scene::{Outcome, Scene};
 use super::wish::{self, Wish};
 use super::words::{Tongue, code, short};
-use super::{Move, plan, travel};
+use super::{Move, beside, plan, travel};
 
 const TOUR: &str = include_str!("tour.md");
 const LONG: &str = include_str!("long.md");
@@ -17,6 +17,9 @@ pub(super) fn moves(scene: &Scene<'_>) -> Vec<Move> {
     }
     if let Some(answer) = after_rejection(scene) {
         return answer;
+    }
+    if let Some(moves) = beside::next(scene) {
+        return moves;
     }
     let mut moves = match wish::read(&scene.ask) {
         Wish::Tour => tour(scene),
@@ -88,6 +91,9 @@ fn call_for(offer: Offer<'_>, wish: &Wish) -> (&'static str, Option<Move>) {
 /// What is said before the call.
 fn intent(tongue: Tongue, wish: &Wish) -> String {
     let (english, chinese, subject) = match wish {
+        Wish::List { folder } if folder == "." => {
+            ("I will list this folder.", "我来列出这个文件夹。", folder)
+        }
         Wish::List { folder } => ("I will list {}.", "我来列出 {}。", folder),
         Wish::Read { path } => ("I will read {}.", "我来读 {}。", path),
         Wish::Search { text, .. } => ("I will search for {}.", "我来搜索 {}。", text),

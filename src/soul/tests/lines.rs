@@ -54,6 +54,11 @@ pub(super) fn event_line(event: &Event) -> String {
         Event::ApprovalResponse(response) => {
             format!("Answer {:?} {:?}", response.response, response.feedback)
         }
+        Event::SubagentEvent(nested) => format!(
+            "{}: {}",
+            nested.subagent_type.as_deref().unwrap_or_default(),
+            event_line(&nested.event)
+        ),
         Event::Extension(extension) => extension_line(extension),
         other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
     }
@@ -108,6 +113,16 @@ fn extension_line(extension: &Extension) -> String {
         Extension::CallEdited(edited) => {
             format!("Edited {} {}", edited.tool_call_id, edited.arguments)
         }
+        Extension::RewindPreview(preview) => format!(
+            "Preview {:?}",
+            preview.files.iter().map(|file| (name(&file.path), file.deed)).collect::<Vec<_>>()
+        ),
+        Extension::FilesRewound(done) => format!(
+            "Files restored {:?}, removed {:?}, left {:?}",
+            done.restored.iter().map(|path| name(path)).collect::<Vec<_>>(),
+            done.removed.iter().map(|path| name(path)).collect::<Vec<_>>(),
+            done.left.iter().map(|(path, _)| name(path)).collect::<Vec<_>>()
+        ),
         Extension::MessagesPinned(pinned) => format!(
             "Pinned {:?} of {}: {} messages",
             pinned.messages, pinned.generation, pinned.size.messages
@@ -115,6 +130,14 @@ fn extension_line(extension: &Extension) -> String {
         Extension::SideAnswer(answer) if answer.done => "Aside done".to_owned(),
         Extension::SideAnswer(answer) if answer.restarted => "Aside again".to_owned(),
         Extension::SideAnswer(answer) => format!("Aside {}", answer.text_delta),
+        Extension::TaskChanged(task) => {
+            format!("Task {} {} {}", task.kind.name(), task.title, task.state.name())
+        }
+        Extension::TaskOutput(chunk) => format!("TaskOutput {}", chunk.text),
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }

@@ -20,11 +20,13 @@ mod plan;
 mod questions;
 mod restore;
 mod retry;
+mod rewind;
 mod rules;
 mod script;
 mod slash;
 mod spec;
 mod strategies;
+mod subagents;
 mod travel;
 mod turns;
 
@@ -42,7 +44,7 @@ use fakes::tools;
 use lines::{event_line, line};
 use script::{Piece, Script, call, finish, status, text, think, usage};
 
-use super::{Model, Modes, RuleSource, Setup, Soul};
+use super::{Model, Modes, RuleSource, Setup, Soul, Staff};
 use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl, RuleFiles};
 use crate::context::Context;
 use crate::llm::{ChatProvider, ChatRequest, FinishReason, LlmError, PartStream, StreamPart};
@@ -85,7 +87,9 @@ struct Stage {
     history: Vec<Message>,
     hooks: Vec<HookConfig>,
     skills: Skills,
+    snapshots: bool,
     skips_afk_reminder: bool,
+    staff: Staff,
 }
 
 impl Default for Stage {
@@ -102,7 +106,9 @@ impl Default for Stage {
             history: Vec::new(),
             hooks: Vec::new(),
             skills: Skills::default(),
+            snapshots: false,
             skips_afk_reminder: false,
+            staff: Staff::default(),
         }
     }
 }
@@ -162,7 +168,9 @@ impl Stage {
                 hooks: self.hooks,
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
+                snapshots: self.snapshots.then(|| rewind::worker(folder.path())),
                 skips_afk_reminder: self.skips_afk_reminder,
+                staff: self.staff,
             },
             info,
         });

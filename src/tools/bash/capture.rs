@@ -68,7 +68,7 @@ impl Capture {
 
 /// Makes text of bytes that arrive in pieces, which may end in the middle of a character.
 #[derive(Default)]
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
     pending: Vec<u8>,
 }
 

@@ -93,14 +93,12 @@ async fn nobody_can_ask_and_nothing_pages() {
 async fn arguments_that_cannot_be_met_run_nothing() {
     let bench = Bench::new();
     let long = bench.call(&Bash, json!({"command": "touch made", "timeout": 301})).await;
-    assert!(long.message.contains("`timeout` must be at most 300"), "{}", long.message);
+    assert!(long.message.contains("between 1 and 300"), "{}", long.message);
     let background =
         bench.call(&Bash, json!({"command": "touch made", "run_in_background": true})).await;
     assert!(background.is_error && background.message.contains("background"));
     assert!(bash(&bench, "  ").await.is_error);
     assert!(bench.asked().is_empty() && !bench.path("made").exists());
-    let schema = crate::tools::schema::of::<Params>();
-    assert!(schema["properties"]["run_in_background"].is_null());
 }
 
 #[tokio::test]

@@ -29,6 +29,40 @@ pub enum Action {
     FocusTimeline,
     /// The list of sessions.
     Sessions,
+    /// The background tasks.
+    Tasks,
+    /// Stop the marked background task.
+    StopTask,
+    /// All folders, or this one only.
+    ToggleScope,
+    /// The archived sessions, or the others.
+    ToggleArchived,
+    /// Give the marked session a title.
+    Rename,
+    /// Make another session of it.
+    Fork,
+    /// Hide it from lists, or show it again.
+    Archive,
+    /// To the trash with it.
+    Delete,
+    /// The last deleted one back.
+    UndoDelete,
+    /// Write it to a file.
+    Export,
+    /// Play it.
+    Replay,
+    /// Let the recording stand still, or go on.
+    Pause,
+    /// To the next event of it.
+    StepForward,
+    /// Play it faster.
+    Faster,
+    /// Play it slower.
+    Slower,
+    /// To its next turn.
+    NextTurn,
+    /// To the beginning of its turn, or the one before.
+    PreviousTurn,
     /// A new session.
     NewSession,
     /// All actions and commands, to search.
@@ -97,6 +131,12 @@ pub enum Action {
     Revert,
     /// Back to the selected checkpoint with a message.
     DMail,
+    /// The selected checkpoint's files, shown first.
+    RewindFiles,
+    /// Conversation and files of the selected checkpoint, shown first.
+    RewindBoth,
+    /// Bring forth what was taken back.
+    RedoRewind,
     /// To the transcript.
     FocusTranscript,
     /// The prompt before.

@@ -13,6 +13,8 @@ pub enum Context {
     Question,
     /// The checkpoint timeline.
     Timeline,
+    /// What going back would do to files.
+    Rewind,
     /// The transcript has the focus.
     Transcript,
     /// One cell on the whole screen.
@@ -21,6 +23,10 @@ pub enum Context {
     Search,
     /// The list of sessions.
     Sessions,
+    /// The background tasks.
+    Tasks,
+    /// A recording is played.
+    Replay,
     /// The help page.
     Help,
     /// A question with an answer to confirm.
@@ -31,7 +37,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -39,7 +45,10 @@ impl Context {
         Self::Approval,
         Self::Question,
         Self::Timeline,
+        Self::Rewind,
         Self::Sessions,
+        Self::Tasks,
+        Self::Replay,
         Self::Picker,
         Self::Dialog,
         Self::Help,
@@ -55,10 +64,13 @@ impl Context {
             Self::Approval => "Approval",
             Self::Question => "Questions",
             Self::Timeline => "Timeline",
+            Self::Rewind => "Taking files back",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",
             Self::Search => "Search",
             Self::Sessions => "Sessions",
+            Self::Tasks => "Background tasks",
+            Self::Replay => "Replay",
             Self::Help => "Help",
             Self::Dialog => "Dialog",
             Self::Picker => "Search lists",

@@ -15,7 +15,10 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Approval, APPROVAL),
     (Context::Question, QUESTION),
     (Context::Timeline, TIMELINE),
+    (Context::Rewind, REWIND),
     (Context::Sessions, SESSIONS),
+    (Context::Tasks, TASKS),
+    (Context::Replay, REPLAY),
     (Context::Picker, PICKER),
     (Context::Dialog, DIALOG),
     (Context::Help, HELP),
@@ -132,13 +135,52 @@ const TIMELINE: &[Row] = &[
     ("down j", Action::SelectNext, "Later checkpoint", ""),
     ("enter", Action::Choose, "Show this place in the conversation", "show"),
     ("r", Action::Revert, "Go back to this checkpoint", "revert"),
+    ("f", Action::RewindFiles, "Take files back to this checkpoint; shown first", "files"),
+    ("b", Action::RewindBoth, "Take conversation and files back; shown first", "both"),
+    ("u", Action::RedoRewind, "Bring forth what was taken back; shown first", ""),
     ("d", Action::DMail, "Go back with a message to the past (D-Mail)", "D-Mail"),
+];
+
+const REWIND: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Path above", "move"),
+    ("down j", Action::SelectNext, "Path below", ""),
+    ("space", Action::ToggleOption, "Restore this conflict all the same, or not", "choose"),
+    ("pageup", Action::PageUp, "The difference, up", ""),
+    ("pagedown", Action::PageDown, "The difference, down", ""),
+    ("enter", Action::Choose, "Do it", "do it"),
 ];
 
 const SESSIONS: &[Row] = &[
     ("up ctrl-p", Action::SelectPrevious, "Session above", "move"),
     ("down ctrl-n", Action::SelectNext, "Session below", ""),
-    ("enter", Action::Choose, "Open this session", "open"),
+    ("enter", Action::Choose, "Open this session, in its folder", "open"),
+    ("tab", Action::ToggleScope, "All folders, or this one only", "folders"),
+    ("ctrl-r", Action::Rename, "Give it a title", "rename"),
+    ("ctrl-f", Action::Fork, "Go on in a copy of it", "fork"),
+    ("ctrl-e", Action::Export, "Write it to a file: Markdown, HTML or zip", "export"),
+    ("ctrl-x delete", Action::Delete, "Delete it (to the trash)", "delete"),
+    ("ctrl-u", Action::UndoDelete, "Bring back what was deleted last", "undo"),
+    ("ctrl-a", Action::Archive, "Hide it from the list, or show it again", "archive"),
+    ("alt-a", Action::ToggleArchived, "The archived sessions, or the others", "archived"),
+    ("ctrl-y", Action::Replay, "Play it from its record", "replay"),
+];
+
+const REPLAY: &[Row] = &[
+    ("space", Action::Pause, "Stand still, or go on; at the end, play again", "pause"),
+    ("right l", Action::StepForward, "Stand still and go to the next event", "step"),
+    ("n ]", Action::NextTurn, "To the next turn", "next turn"),
+    ("p [", Action::PreviousTurn, "To the beginning of this turn, or the one before", "previous"),
+    ("+ = up", Action::Faster, "Faster, up to 16 times", "faster"),
+    ("minus down", Action::Slower, "Slower, down to half", "slower"),
+    ("tab", Action::FocusTranscript, "To the transcript, to read", "read"),
+    ("q", Action::Back, "Back to the session that was open", ""),
+];
+
+const TASKS: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Task above", "move"),
+    ("down j", Action::SelectNext, "Task below", ""),
+    ("x delete", Action::StopTask, "Stop this task", "stop it"),
+    ("q", Action::Back, "Close", ""),
 ];
 
 const PICKER: &[Row] = &[
@@ -159,8 +201,9 @@ const GLOBAL: &[Row] = &[
     ("f1", Action::Help, "Keys and commands (also ? in an empty composer)", "help"),
     ("f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
-    ("ctrl-g f3", Action::Sessions, "Sessions of this folder", "sessions"),
+    ("ctrl-g f3", Action::Sessions, "Sessions of all folders", "sessions"),
     ("ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    ("f7", Action::Tasks, "Background tasks (/tasks)", ""),
     ("f5", Action::NewSession, "New session", ""),
     ("shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),
     ("f6", Action::Compact, "Summarise the context (/compact)", ""),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::packed::Packed;
+use super::tasks::Nested;
 use crate::message::{Generation, ToolReturn, key_argument};
 use crate::wire::RevertCause;
 
@@ -276,8 +277,8 @@ pub struct ToolCell {
     pub live: LiveTail,
     /// What came of it.
     pub result: Option<Packed<ToolReturn>>,
-    /// What its subagent did last, a line each.
-    pub nested: Vec<String>,
+    /// What its subagent did.
+    pub nested: Nested,
     /// Did the person change what it was called with?
     pub edited: bool,
 }
@@ -296,7 +297,7 @@ impl ToolCell {
             seconds: None,
             live: LiveTail::default(),
             result: None,
-            nested: Vec::new(),
+            nested: Nested::default(),
             edited: false,
         };
         cell.push_arguments(&arguments);

@@ -11,9 +11,13 @@ pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod replay;
+pub mod rewind;
 pub mod search;
 pub mod sessions;
+pub mod setup;
 pub mod status;
+pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 
@@ -26,10 +30,13 @@ use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
 use question::Questions;
+use replay::Replay;
 use search::Search;
 use status::Status;
 use timeline::Timeline;
 use transcript::{FrameInfo, Position, Seen, Transcript};
+
+use crate::session::Session;
 
 /// What has the keys when no overlay has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,6 +118,8 @@ pub struct Model {
     pub diffs_beside: bool,
     /// How the person wants the screen to behave.
     pub settings: UiConfig,
+    /// Work in the background.
+    pub tasks: tasks::Tasks,
     /// What is looked for.
     pub search: Search,
     /// Themes.
@@ -131,6 +140,14 @@ pub struct Model {
     pub step_start: usize,
     /// Index of the first cell of the current turn.
     pub turn_start: usize,
+    /// The recording that is played, instead of a session that is open.
+    pub replay: Option<Replay>,
+    /// The session to go back to from it.
+    pub came_from: Option<Session>,
+    /// Was the program started to play a recording only?
+    pub plays_only: bool,
+    /// The request about the configuration that is awaited, and why it was made.
+    pub asked: Option<(EffectId, setup::Why)>,
     next_effect: u64,
 }
 
@@ -153,6 +170,7 @@ impl Model {
             shows_details: false,
             diffs_beside: true,
             settings: UiConfig::default(),
+            tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
             shows_thinking: true,
@@ -163,6 +181,10 @@ impl Model {
             leave_armed: None,
             step_start: 0,
             turn_start: 0,
+            replay: None,
+            came_from: None,
+            plays_only: false,
+            asked: None,
             next_effect: 0,
         }
     }
@@ -188,7 +210,9 @@ impl Model {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
-            Some(Overlay::Picker(_)) => Context::Picker,
+            Some(Overlay::Tasks(_)) => Context::Tasks,
+            Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
+            Some(Overlay::Rewind(_)) => Context::Rewind,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,
@@ -197,8 +221,15 @@ impl Model {
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Transcript => Context::Transcript,
+            None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
         }
+    }
+
+    /// The time the screen shows at `now`: a recording has its own.
+    #[must_use]
+    pub fn clock(&self, now: f64) -> f64 {
+        self.replay.as_ref().map_or(now, Replay::recorded_time)
     }
 
     /// Is all of this cell shown?
@@ -246,19 +277,24 @@ impl Model {
     #[must_use]
     pub fn next_change(&self, now: f64) -> Option<f64> {
         let spinner = (self.status.activity.is_running()
+            || self.tasks.running() > 0
             || matches!(self.status.activity, status::Activity::Opening))
         .then_some(if self.screen.is_focused { now + SPINNER_SECONDS } else { now + 1.0 });
         let toast = self.status.toast.as_ref().map(|toast| toast.until);
         let panel = self.approvals.listens_from().filter(|from| *from > now);
         let question = self.questions.listens_from().filter(|from| *from > now);
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
-        [spinner, toast, panel, question, leave, self.composer.save_due()]
+        let replay = self.replay.as_ref().and_then(Replay::due);
+        let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
+        [replay, spinner, toast, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)
     }
 }
 
+/// Seconds between two pictures of a replay's bar.
+const REPLAY_SECONDS: f64 = 0.25;
 /// Seconds a picture of the spinner stands.
 pub const SPINNER_SECONDS: f64 = 0.12;
 /// Seconds within which a second interrupt leaves.

@@ -3,28 +3,38 @@
 use super::cell::CellId;
 use super::editor::Editor;
 use super::picker::Picker;
+use super::rewind::RewindView;
 use super::sessions::SessionList;
+use super::setup::Setup;
+use super::tasks::TaskBrowser;
 use super::transcript::Scroll;
 use crate::message::CheckpointRef;
 
 /// Something over the screen.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there are never more than a few")]
 pub enum Overlay {
     /// The keys.
     Help {
         /// First visible line.
         scroll: u16,
     },
-    /// The sessions of this folder.
-    Sessions(SessionList),
+    /// The sessions.
+    Sessions(Box<SessionList>),
+    /// The background tasks.
+    Tasks(TaskBrowser),
     /// The timeline, where the screen has no room for it beside the transcript.
     Timeline,
     /// A list that is searched by typing.
     Picker(Box<Picker>),
+    /// Connecting to a service.
+    Setup(Box<Setup>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?
     Revert(RevertDialog),
+    /// What going back would do to files.
+    Rewind(Box<RewindView>),
     /// One cell, all of it.
     Pager(Pager),
 }

@@ -4,6 +4,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::editor::Editor;
+use crate::message::CheckpointRef;
 use crate::ui::keymap::Action;
 
 /// What a line stands for.
@@ -15,8 +16,18 @@ pub enum Choice {
     Command(String),
     /// Write a text into the composer.
     Text(String),
+    /// Let this model of the configuration answer.
+    Model(String),
+    /// Let the model think, or not.
+    Thinking(bool),
+    /// Connect to another service.
+    Connect,
+    /// Take this provider's key out of the configuration.
+    Forget(String),
     /// Look like this theme; looked at while it is marked.
     Theme(String),
+    /// Go on before this checkpoint, in a new session.
+    Undo(CheckpointRef),
 }
 
 /// One line of the list.

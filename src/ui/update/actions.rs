@@ -8,7 +8,9 @@ use super::super::model::search::Search;
 use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
-use super::{is_idle, mention, overlay, picker, reading, session, slash, timeline, toast};
+use super::{
+    is_idle, mention, overlay, picker, reading, session, sessions, slash, tasks, timeline, toast,
+};
 use crate::wire::Command;
 
 /// Carries out an action that does not belong to one place.
@@ -38,7 +40,11 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             picker::open_palette(model);
             Vec::new()
         }
-        Action::Sessions => overlay::open_sessions(model),
+        Action::Tasks => {
+            tasks::open(model);
+            Vec::new()
+        }
+        Action::Sessions => sessions::open(model),
         Action::NewSession => session::open(model, OpenTarget::New, now),
         Action::TogglePlan => {
             let on = !model.status.plan_mode;

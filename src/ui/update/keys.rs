@@ -6,7 +6,8 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, search, slash, timeline, toast,
+    actions, approval, overlay, picker, question, reading, replay, rewind, search, sessions, setup,
+    slash, tasks, timeline, toast,
 };
 
 /// A key was pressed.
@@ -18,11 +19,16 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
     }
+    if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
+        return setup::key(model, key, now);
+    }
     match context {
         Context::Composer => return composer(model, key, now),
         Context::Search => return search::key(model, key, now),
-        Context::Sessions if key.is_text() || key.code == KeyCode::Backspace => {
-            return overlay::filter(model, key);
+        Context::Sessions => {
+            if let Some(effects) = sessions::write(model, key) {
+                return effects;
+            }
         }
         Context::Picker if picker::is_filter_key(key) => return picker::filter(model, key),
         Context::Dialog => return dialog(model, key, now),
@@ -45,11 +51,14 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Approval => approval::act(model, action, now),
         Context::Question => question::act(model, action, now),
         Context::Timeline => timeline::act(model, action, now),
-        Context::Sessions => overlay::act_in_sessions(model, action, now),
+        Context::Sessions => sessions::act(model, action, now),
+        Context::Tasks => tasks::act(model, action, now),
+        Context::Rewind => rewind::act(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Transcript => reading::act(model, action, now),
         Context::Pager => reading::act_in_pager(model, action, now),
         Context::Picker => picker::act(model, action, now),
+        Context::Replay => replay::act(model, action, now),
         Context::Dialog | Context::Composer | Context::Search | Context::Global => None,
     };
     handled.unwrap_or_else(|| actions::global(model, action, now))
@@ -117,11 +126,12 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
     model.approvals.typed(now);
     model.questions.typed(now);
     match model.overlays.last_mut() {
-        Some(Overlay::Sessions(list)) => list.filter.insert(&text.replace('\n', " ")),
+        Some(Overlay::Sessions(_)) => return sessions::paste(model, text),
         Some(Overlay::Picker(picker)) => {
             picker.filter.insert(&text.replace('\n', " "));
             picker.search();
         }
+        Some(Overlay::Setup(connecting)) => setup::paste(connecting, text),
         Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
         Some(_) => {}
         None => match &mut model.approvals.feedback {

@@ -7,18 +7,25 @@ mod copy;
 mod keys;
 mod mention;
 mod overlay;
+mod papers;
 mod picker;
 mod question;
 mod reading;
-pub mod replay;
+pub mod recall;
+mod replay;
+mod rewind;
 mod search;
 mod session;
+mod sessions;
+mod setup;
 mod slash;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
 mod wire;
 
+pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
@@ -39,6 +46,7 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     if is_key {
         effects.extend(picker::preview(model));
     }
+    effects.extend(sessions::follow(model));
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -68,7 +76,8 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::DoorClosed => session::gone(model, now),
         Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
-        Msg::Sessions { id, result } => overlay::sessions_listed(model, id, result),
+        Msg::Session { id, done } => sessions::done(model, id, *done, now),
+        Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()
@@ -126,6 +135,7 @@ fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {
 }
 
 fn tick(model: &mut Model, now: f64) -> Vec<Effect> {
+    replay::advance(model, now);
     if model.status.toast.as_ref().is_some_and(|toast| now >= toast.until) {
         model.status.toast = None;
     }

@@ -1,79 +1,15 @@
-//! Overlays: sessions, help, and the questions that are asked before something is given up.
+//! Overlays: help, and the questions that are asked before something is given up.
 
-use super::super::effect::{Effect, EffectId, OpenTarget};
-use super::super::key::KeyPress;
+use super::super::effect::Effect;
 use super::super::keymap::Action;
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::super::model::sessions::{SessionList, SessionRow};
-use super::super::model::status::Activity;
-use super::{is_idle, session, slash, toast};
+use super::{is_idle, slash, toast};
 use crate::wire::Command;
 
 /// Is the timeline the topmost overlay?
 pub(super) fn is_timeline(model: &Model) -> bool {
     matches!(model.overlays.last(), Some(Overlay::Timeline))
-}
-
-/// Shows the list of sessions, or closes it.
-pub(super) fn open_sessions(model: &mut Model) -> Vec<Effect> {
-    if matches!(model.overlays.last(), Some(Overlay::Sessions(_))) {
-        model.overlays.pop();
-        return Vec::new();
-    }
-    let id = model.next_effect();
-    model.overlays.push(Overlay::Sessions(SessionList::loading(id)));
-    vec![Effect::ListSessions { id }]
-}
-
-/// The sessions were listed.
-pub(super) fn sessions_listed(
-    model: &mut Model,
-    id: EffectId,
-    result: Result<Vec<SessionRow>, String>,
-) -> Vec<Effect> {
-    for overlay in &mut model.overlays {
-        if let Overlay::Sessions(list) = overlay
-            && list.request == id
-        {
-            list.rows = Some(result);
-            return Vec::new();
-        }
-    }
-    Vec::new()
-}
-
-/// Text that narrows the list.
-pub(super) fn filter(model: &mut Model, key: KeyPress) -> Vec<Effect> {
-    if let Some(Overlay::Sessions(list)) = model.overlays.last_mut() {
-        list.filter.key(key);
-        list.marked = 0;
-    }
-    Vec::new()
-}
-
-/// A key of the list; none when it means nothing there.
-pub(super) fn act_in_sessions(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
-    let Some(Overlay::Sessions(list)) = model.overlays.last_mut() else { return None };
-    let count = list.shown().len();
-    match action {
-        Action::SelectPrevious => list.marked = list.marked.saturating_sub(1),
-        Action::SelectNext => list.marked = (list.marked + 1).min(count.saturating_sub(1)),
-        Action::PageUp | Action::Top => list.marked = 0,
-        Action::PageDown | Action::Bottom => list.marked = count.saturating_sub(1),
-        Action::Choose => {
-            let id = list.shown().get(list.marked).map(|row| row.id.clone());
-            let Some(id) = id else { return Some(Vec::new()) };
-            if model.status.info.id.as_ref() == Some(&id) && model.status.activity != Activity::Gone
-            {
-                model.overlays.pop();
-                return Some(Vec::new());
-            }
-            return Some(session::open(model, OpenTarget::Id(id), now));
-        }
-        _ => return None,
-    }
-    Some(Vec::new())
 }
 
 /// A key of the help page; none when it means nothing there.

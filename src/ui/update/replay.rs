@@ -1,76 +1,148 @@
-//! A session's past, folded away from the screen: the same fold as living through it, on a model of
-//! its own that the screen takes over when it is whole.
+//! Playing a recorded session: the same fold of events as living through it, by a clock that can be
+//! stopped. No engine is behind it, so nothing is carried out.
 
+use std::sync::Arc;
+
+use super::super::effect::{Effect, EffectId, OpenTarget};
+use super::super::keymap::Action;
 use super::super::model::Model;
-use super::super::model::transcript::Transcript;
-use super::wire;
+use super::super::model::replay::{Replay, SPEEDS};
+use super::super::model::sessions::SessionTask;
+use super::super::model::status::Activity;
+use super::{reading, session, sessions, toast, wire};
+use crate::session::Session;
+use crate::wire::SessionInfo;
 use crate::wire::record::Recorded;
 
-/// Cells at the end that are left unpacked: they are looked at first.
-const UNPACKED: usize = 400;
-/// Cells packed at a time.
-const PACKED_AT_ONCE: usize = 200;
-
-/// What happened in a session before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Replay {
-    pub(super) model: Box<Model>,
-    /// Records that could not be read.
-    pub bad_lines: usize,
-    packed: usize,
+/// Leaves the open session and plays `chosen`.
+pub(super) fn start(model: &mut Model, chosen: Session, now: f64) -> Vec<Effect> {
+    if model.status.activity.is_running() && model.replay.is_none() {
+        toast(model, "A turn runs; Ctrl-C stops it first", now);
+        return Vec::new();
+    }
+    let effects = sessions::ask(model, SessionTask::Replay(chosen));
+    if let Some(Effect::Sessions { id, .. }) = effects.first() {
+        model.opening = Some(*id);
+    }
+    model.status.activity = Activity::Opening;
+    model.overlays.clear();
+    effects
 }
 
-impl Default for Replay {
-    fn default() -> Self {
-        Self { model: Box::new(Model::new(80, 24)), bad_lines: 0, packed: 0 }
+/// The story was read.
+pub(super) fn play(
+    model: &mut Model,
+    id: EffectId,
+    chosen: Session,
+    title: String,
+    story: &[Recorded],
+    now: f64,
+) {
+    if model.opening != Some(id) {
+        return;
     }
+    model.opening = None;
+    let is_all = model.replay.as_ref().is_some_and(|replay| replay.is_all) || model.plays_only;
+    let came_from = model.came_from.take().or_else(|| super::papers::opened(model));
+    let mut replay = Replay::new(chosen, title, story, now);
+    replay.is_all = is_all;
+    begin(model, replay);
+    model.came_from = came_from;
+    advance(model, now);
 }
 
-impl Replay {
-    /// Nothing yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
+/// An empty screen for `replay`.
+fn begin(model: &mut Model, replay: Replay) {
+    let (came_from, plays_only) = (model.came_from.take(), model.plays_only);
+    session::reset(model);
+    (model.came_from, model.plays_only) = (came_from, plays_only);
+    model.status.activity = Activity::Idle;
+    model.status.info = Arc::new(SessionInfo {
+        id: Some(replay.session.id.clone()),
+        title: replay.title.clone(),
+        work_dir: replay.session.work_dir.clone(),
+        session_dir: replay.session.dir.clone(),
+        ..SessionInfo::default()
+    });
+    model.replay = Some(replay);
+}
 
-    /// Takes in what happened next.
-    pub fn take(&mut self, recorded: Recorded) {
-        wire::apply(&mut self.model, recorded.message, recorded.timestamp);
-        let far = self.model.transcript.cells().len().saturating_sub(UNPACKED);
-        if far >= self.packed + PACKED_AT_ONCE {
-            self.model.transcript.pack(self.packed..far);
-            self.packed = far;
+/// Plays what is due.
+pub(super) fn advance(model: &mut Model, now: f64) {
+    let Some(replay) = &mut model.replay else { return };
+    replay.advance(now);
+    play_due(model);
+}
+
+fn play_due(model: &mut Model) {
+    while let Some(recorded) = model.replay.as_mut().and_then(Replay::take_due) {
+        let is_end = matches!(recorded.message, crate::wire::Event::TurnEnd(_));
+        wire::apply(model, recorded.message, recorded.timestamp);
+        if is_end {
+            model.status.activity = Activity::Idle;
         }
     }
-
-    /// The last `cells` cells were shown before the rest was known: they keep their names.
-    pub fn continue_tail(&mut self, cells: usize) {
-        let rename = self.model.transcript.name_tail(cells);
-        for entry in &mut self.model.timeline.entries {
-            entry.cell = entry.cell.map(&rename);
-        }
-    }
-
-    /// The end of a session, from its last events alone.
-    #[must_use]
-    pub fn tail(events: impl IntoIterator<Item = Recorded>, now: f64) -> Transcript {
-        let mut model = Model::new(80, 24);
-        model.transcript = Transcript::tail();
-        for recorded in events {
-            wire::apply(&mut model, recorded.message, recorded.timestamp);
-        }
-        model.transcript.finish_from(0, now);
-        model.transcript
+    if let Some(replay) = model.replay.as_ref().filter(|replay| replay.is_over()) {
+        let at = replay.recorded_time();
+        model.transcript.finish_from(0, at);
+        model.status.activity = Activity::Idle;
     }
 }
 
-impl FromIterator<Recorded> for Replay {
-    fn from_iter<T: IntoIterator<Item = Recorded>>(events: T) -> Self {
-        let mut replay = Self::new();
-        events.into_iter().for_each(|recorded| replay.take(recorded));
-        replay
+/// A key while a session is played; none when it means nothing here.
+pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
+    advance(model, now);
+    let replay = model.replay.as_mut()?;
+    match action {
+        Action::Pause if replay.is_over() => {
+            replay.position = 0.0;
+            replay.next = 0;
+            again(model);
+        }
+        Action::Pause => replay.is_paused = !replay.is_paused,
+        Action::StepForward => {
+            replay.is_paused = true;
+            replay.step();
+            play_due(model);
+        }
+        Action::Faster => replay.speed = (replay.speed + 1).min(SPEEDS.len() - 1),
+        Action::Slower => replay.speed = replay.speed.saturating_sub(1),
+        Action::NextTurn => {
+            replay.turn(true);
+            play_due(model);
+        }
+        Action::PreviousTurn => {
+            if replay.turn(false) {
+                again(model);
+            }
+        }
+        Action::FocusTranscript => reading::focus(model),
+        Action::Back | Action::Interrupt => return Some(leave(model, now)),
+        // Everything else that changes a session has none to change.
+        Action::Compact | Action::Clear | Action::TogglePlan => {
+            toast(model, "This is a recording; Esc leaves it", now);
+        }
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// Plays everything up to where the clock stands, at once.
+fn again(model: &mut Model) {
+    if let Some(replay) = model.replay.take() {
+        begin(model, replay);
+        play_due(model);
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Back to the session that was open before, or out of the program when there was none.
+fn leave(model: &mut Model, now: f64) -> Vec<Effect> {
+    let Some(replay) = model.replay.take() else { return Vec::new() };
+    if replay.is_all {
+        model.replay = Some(replay);
+        return vec![Effect::Quit];
+    }
+    let target = model.came_from.take().map_or(OpenTarget::New, OpenTarget::Session);
+    model.status.activity = Activity::Idle;
+    session::open(model, target, now)
+}

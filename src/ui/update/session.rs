@@ -12,7 +12,7 @@ use super::super::model::timeline::{CheckpointEntry, EntryKind, Timeline};
 use super::super::model::transcript::{Seen, Transcript};
 use super::super::model::{Focus, Model};
 use super::super::msg::Opened;
-use super::replay::Replay;
+use super::recall::Recall;
 use super::{slash, toast, wire};
 use crate::wire::PromptOutcome;
 
@@ -50,7 +50,7 @@ pub(super) fn opened(
     };
     let shown = model.transcript.is_tail.then(|| Shown::of(model));
     reset(model);
-    let Replay { model: past, bad_lines, .. } = opened.past;
+    let Recall { model: past, bad_lines, .. } = opened.past;
     let Model { transcript, timeline, status, .. } = *past;
     (model.transcript, model.timeline) = (transcript, timeline);
     let toast = model.status.toast.take();
@@ -60,6 +60,7 @@ pub(super) fn opened(
     }
     // What the record left open ended with the process that wrote it.
     model.transcript.finish_from(0, now);
+    model.tasks.lose();
     model.status.activity = Activity::Idle;
     model.status.retry = None;
     model.step_start = model.transcript.cells().len();
@@ -130,7 +131,7 @@ impl Shown {
 }
 
 /// Everything that belongs to a session is forgotten; what the person is writing is not.
-fn reset(model: &mut Model) {
+pub(super) fn reset(model: &mut Model) {
     let mut fresh = Model::new(model.screen.width, model.screen.height);
     fresh.screen = model.screen;
     fresh.keymap = std::mem::take(&mut model.keymap);

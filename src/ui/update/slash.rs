@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, picker, session, toast};
+use super::{is_idle, overlay, papers, picker, session, sessions, setup, tasks, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -19,19 +19,38 @@ struct LocalCommand {
     description: &'static str,
 }
 
-const LOCAL: [LocalCommand; 6] = [
+const LOCAL: &[LocalCommand] = &[
     LocalCommand { name: "help", aliases: &["h", "?"], description: "Keys and commands" },
     LocalCommand {
         name: "sessions",
         aliases: &["resume"],
-        description: "Open another session of this folder",
+        description: "Find, open and tidy up the sessions of all folders",
     },
+    LocalCommand { name: "title", aliases: &["rename"], description: "Give this session a title" },
+    LocalCommand { name: "fork", aliases: &[], description: "Go on in a copy of this session" },
+    LocalCommand {
+        name: "undo",
+        aliases: &[],
+        description: "Go on before an earlier prompt, in a new session",
+    },
+    LocalCommand {
+        name: "export",
+        aliases: &[],
+        description: "Write this session to a file: /export [name.md, name.html or name.zip]",
+    },
+    LocalCommand {
+        name: "import",
+        aliases: &[],
+        description: "Let the model know a text file or another session: /import FILE or ID",
+    },
+    LocalCommand { name: "replay", aliases: &[], description: "Play this session from its record" },
     LocalCommand { name: "new", aliases: &[], description: "Begin a new session" },
     LocalCommand {
         name: "clear",
         aliases: &["reset"],
         description: "Empty the context; asks first, and keeps the old one on disk",
     },
+    LocalCommand { name: "tasks", aliases: &["task"], description: "Background tasks" },
     LocalCommand { name: "theme", aliases: &["themes"], description: "Choose how it looks" },
     LocalCommand { name: "exit", aliases: &["quit", "q"], description: "Leave" },
 ];
@@ -76,6 +95,8 @@ pub fn commands(model: &Model, typed: &str) -> Vec<Completion> {
         })
         .map(|(name, description, _)| (name, description))
         .collect();
+    let own = setup::COMMANDS.iter().filter(|(name, _)| name.starts_with(typed));
+    found.extend(own.map(|(name, description)| ((*name).to_owned(), (*description).to_owned())));
     found.sort();
     found
 }
@@ -166,6 +187,10 @@ pub(super) fn send(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
 
 /// Begins a turn.
 pub(super) fn start(model: &mut Model, input: UserInput, now: f64) -> Vec<Effect> {
+    if model.replay.is_some() {
+        toast(model, "This is a recording; Esc leaves it", now);
+        return Vec::new();
+    }
     model.status.activity = Activity::Running { since: now, step: 0, cancelling: false };
     model.awaits_turn = true;
     model.transcript.scroll(super::super::model::transcript::Scroll::Bottom);
@@ -175,13 +200,25 @@ pub(super) fn start(model: &mut Model, input: UserInput, now: f64) -> Vec<Effect
 fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
     // Upstream leaves on these words too.
     let name = if matches!(text, "exit" | "quit") { "exit" } else { text.strip_prefix('/')? };
+    if let Some(effects) = setup::command(model, name, now) {
+        return Some(effects);
+    }
+    let (name, rest) = name.split_once(char::is_whitespace).unwrap_or((name, ""));
     let command =
         LOCAL.iter().find(|command| command.name == name || command.aliases.contains(&name))?;
+    if let Some(effects) = papers::command(model, command.name, rest.trim(), now) {
+        return Some(effects);
+    }
+    // What stands behind the others is for the engine, or a sentence.
+    if !rest.trim().is_empty() {
+        return None;
+    }
     match command.name {
         "help" => model.overlays.push(Overlay::Help { scroll: 0 }),
-        "sessions" => return Some(overlay::open_sessions(model)),
+        "sessions" => return Some(sessions::open(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
         "clear" => overlay::ask_clear(model, now),
+        "tasks" => tasks::open(model),
         "theme" => picker::open_themes(model),
         _ => return Some(vec![Effect::Quit]),
     }

@@ -3,13 +3,15 @@
 mod approving;
 mod composing;
 mod question;
+mod rewind;
+mod sessions;
+mod setup;
 mod travel;
 
-use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, SessionId, ToolReturn};
-use crate::ui::effect::{Effect, OpenTarget};
+use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};
+use crate::ui::effect::Effect;
 use crate::ui::model::cell::{CellKind, Fate, Mark, ToolState};
 use crate::ui::model::overlay::Overlay;
-use crate::ui::model::sessions::SessionRow;
 use crate::ui::model::status::Activity;
 use crate::ui::msg::Msg;
 use crate::ui::testing::Harness;
@@ -392,27 +394,6 @@ fn reading_a_session_back_ends_where_living_through_it_ended() {
     assert_eq!(read.model.transcript.cells(), lived.model.transcript.cells());
     assert_eq!(read.model.timeline, lived.model.timeline);
     assert_eq!(read.model.status.activity, Activity::Idle);
-}
-
-#[test]
-fn a_session_is_found_by_typing_and_opened() {
-    let mut h = Harness::new(80, 24);
-    h.keys("half a draft<ctrl-g>");
-    let Some(Effect::ListSessions { id }) = h.take_effects().pop() else { panic!("no list") };
-    let row = |id: &str, title: &str| SessionRow {
-        id: SessionId(id.into()),
-        title: title.into(),
-        updated: 0.0,
-        bytes: 10,
-    };
-    let rows = vec![row("aaa", "Fix the parser"), row("bbb", "写文档"), row("ccc", "Parser again")];
-    h.send(Msg::Sessions { id, result: Ok(rows) });
-    h.keys("parser<down><enter>");
-    let effects = h.take_effects();
-    let Some(Effect::Open { target, id }) = effects.last() else { panic!("not opened") };
-    assert_eq!(*target, OpenTarget::Id(SessionId("ccc".into())));
-    h.open(*id, Vec::new());
-    assert_eq!(h.model.composer.editor.text(), "half a draft", "the draft goes along");
 }
 
 #[test]

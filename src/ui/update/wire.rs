@@ -5,11 +5,11 @@ use super::super::model::Model;
 use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
 use super::super::model::status::Activity;
 use super::super::model::timeline::Jump;
+use super::tasks;
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
-    Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, SubagentEvent,
-    ToolOutputChunk,
+    Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, ToolOutputChunk,
 };
 
 /// Takes one event in; `at` is when it happened, in seconds since 1970.
@@ -53,7 +53,7 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
             let text = answer.response.or(answer.error).unwrap_or_default();
             model.transcript.push(CellKind::Assistant { text: text.into() }, true, at);
         }
-        Event::SubagentEvent(event) => nested(model, &event, at),
+        Event::SubagentEvent(event) => tasks::nested(model, &event, at),
         Event::ContentPart(part) => content(model, part, at),
         Event::ToolCall(call) => tool_call(model, call, at),
         Event::ToolCallPart(part) => {
@@ -180,6 +180,10 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
     status.plan_mode = update.plan_mode.unwrap_or(status.plan_mode);
     if let Some(usage) = update.token_usage {
         status.last_usage = Some(usage);
+        status.requests += 1;
+        if let Some(price) = status.info.price {
+            *status.cost.get_or_insert(0.0) += price.cost(&usage);
+        }
         let total = &mut status.total_usage;
         total.input_other += usage.input_other;
         total.output += usage.output;
@@ -292,26 +296,6 @@ fn state_of(result: &ToolReturn) -> ToolState {
     }
 }
 
-fn nested(model: &mut Model, event: &SubagentEvent, at: f64) {
-    let Some(parent) = &event.parent_tool_call_id else { return };
-    let line = match event.event.as_ref() {
-        Event::ToolCall(call) => {
-            let argument = crate::message::key_argument(&call.function.name, call.arguments());
-            format!("{} {}", call.function.name, argument.unwrap_or_default())
-        }
-        _ => return,
-    };
-    model.transcript.edit_tool(parent, |tool| {
-        tool.start(at);
-        tool.nested.push(line);
-        if tool.nested.len() > NESTED_LINES {
-            tool.nested.remove(0);
-        }
-    });
-}
-
-const NESTED_LINES: usize = 50;
-
 fn extend(model: &mut Model, extension: Extension, at: f64) {
     match extension {
         Extension::CheckpointCreated(made) => {
@@ -330,6 +314,10 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
             model.transcript.push(CellKind::Mark(mark), true, at);
         }
         Extension::ContextCompacted(change) => compacted(model, &change, at),
+        Extension::TaskChanged(fact) => tasks::changed(model, fact),
+        Extension::TaskOutput(chunk) => tasks::printed(model, &chunk),
+        Extension::RewindPreview(preview) => super::rewind::show(model, preview),
+        Extension::FilesRewound(done) => super::rewind::done(model, &done, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
         Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
         Extension::CallEdited(edited) => {

@@ -127,7 +127,9 @@ fn title(model: &Model, request: &ApprovalRequest, theme: &Theme, area: Rect, bu
     put(buffer, (area.x, area.y), u16::MAX, line, theme.warning);
     let mut text = format!(" {} asks: {} ", request.sender, request.action);
     if let Some(kind) = &request.subagent_type {
-        text = format!(" {} of subagent {kind} asks: {} ", request.sender, request.action);
+        let what = request.source_description.as_deref().unwrap_or_default();
+        let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
+        text = format!(" {} of subagent {kind}{what} asks: {} ", request.sender, request.action);
     }
     let waiting = model.approvals.len();
     if waiting > 1 {

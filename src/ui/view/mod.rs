@@ -12,18 +12,23 @@ mod farewell;
 mod help;
 mod layout;
 mod mark;
+mod nested;
 mod pager;
 mod panel;
 mod picker;
 mod put;
 mod question;
+mod replay;
+mod rewind;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
+mod setup;
 mod sidebar;
 mod statusline;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -83,6 +88,8 @@ pub fn view(
     now: f64,
 ) -> FrameInfo {
     let area = frame.area();
+    // Ages of sessions are told by the clock on the wall, all else by that of what is shown.
+    let (wall, now) = (now, model.clock(now));
     let buffer = frame.buffer_mut();
     buffer.set_style(area, theme.ground());
     let width = layout::main_width(model, area);
@@ -92,7 +99,11 @@ pub fn view(
     if let Some(area) = layout.sidebar {
         sidebar::draw(model, theme, area, buffer, now);
     }
-    let mut cursor = composer::draw(model, theme, layout.composer, buffer);
+    let mut cursor = None;
+    match &model.replay {
+        Some(replay) => replay::draw(replay, theme, layout.composer, buffer),
+        None => cursor = composer::draw(model, theme, layout.composer, buffer),
+    }
     if let Some(area) = layout.approval {
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
@@ -110,7 +121,7 @@ pub fn view(
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, now);
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall);
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
@@ -123,10 +134,13 @@ pub fn view(
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())
         }
-        Context::Timeline
+        Context::Tasks
+        | Context::Timeline
         | Context::Transcript
         | Context::Pager
+        | Context::Rewind
         | Context::Help
+        | Context::Replay
         | Context::Global => false,
     };
     if let Some(at) = cursor.filter(|_| writes) {
@@ -148,11 +162,16 @@ fn draw_overlay(
         Overlay::Pager(_) => {}
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
+        Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);
         }
+        Overlay::Rewind(run) => {
+            rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
+        }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
+        Overlay::Setup(connecting) => return setup::draw(connecting, theme, area, buffer, now),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }

@@ -20,6 +20,7 @@ use super::super::render::width::{line_width, truncate};
 use super::super::render::wrap::wrap_hard;
 use super::super::theme::Theme;
 use super::chat::mark_matches;
+use super::nested;
 use super::put::put;
 use super::{Caches, cells, layout, tool};
 use crate::message::{DiffBlock, DisplayBlock};
@@ -181,9 +182,8 @@ fn whole_tool(
         lines.extend(hard(Line::from(spans)));
     }
     lines.push(Line::default());
-    for nested in &call.nested {
-        let text = format!("{} {}", theme.marks.bar, sanitize(nested));
-        lines.extend(hard(Line::styled(text, theme.muted)));
+    for nested in nested::lines(call, true, theme, u16::MAX) {
+        lines.extend(hard(nested));
     }
     let Some(result) = &call.result else {
         let live: Vec<&str> = call.live.lines().collect();

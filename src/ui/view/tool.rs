@@ -14,6 +14,7 @@ use super::super::render::sanitize::sanitize;
 use super::super::render::width::{line_width, truncate, truncate_line, width as text_width};
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
+use super::nested;
 use super::statusline::spinner;
 use crate::message::{DiffBlock, DisplayBlock, TodoItem, TodoStatus, ToolReturn};
 
@@ -35,14 +36,12 @@ pub(super) fn lines(
     now: f64,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![header(tool, theme, width, now)];
+    lines.extend(nested::lines(tool, details, theme, width));
     match &tool.result {
         Some(result) => {
             lines.extend(result_lines(tool, result, (details, beside), theme, highlight, width));
         }
-        None => {
-            lines.extend(nested(tool, theme, width));
-            lines.extend(live(tool, details, theme, width));
-        }
+        None => lines.extend(live(tool, details, theme, width)),
     }
     lines
 }
@@ -144,18 +143,6 @@ fn seconds(time: f64) -> Duration {
     Duration::try_from_secs_f64(time.max(0.0)).unwrap_or_default()
 }
 
-fn nested(tool: &ToolCell, theme: &Theme, width: u16) -> Vec<Line<'static>> {
-    let skip = tool.nested.len().saturating_sub(4);
-    tool.nested
-        .iter()
-        .skip(skip)
-        .map(|line| {
-            let text = format!("{INDENT}{} {}", theme.marks.bar, sanitize(line));
-            Line::styled(truncate(&text, usize::from(width)).into_owned(), theme.muted)
-        })
-        .collect()
-}
-
 fn live(tool: &ToolCell, details: bool, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let most = if details { 30 } else { FOLDED };
     let shown = tool.live.lines().rev().take(most).collect::<Vec<_>>();
@@ -197,6 +184,27 @@ fn result_lines(
     if is_command(&tool.name) {
         let most = if details { UNFOLDED } else { FOLDED };
         return tail(output(&text, theme.tool_output, theme, width), most, theme);
+    }
+    for block in &result.display {
+        if let DisplayBlock::BackgroundTask { task_id, status, .. } = block {
+            let text = format!("background task {task_id} {} {status}", theme.marks.separator);
+            return if details {
+                folded(
+                    output(&result.output.text(), theme.tool_output, theme, width),
+                    UNFOLDED,
+                    0,
+                    theme,
+                )
+            } else {
+                output(&text, theme.muted, theme, width)
+            };
+        }
+    }
+    if matches!(tool.name.as_str(), "Task" | "Agent")
+        && let Some((_, summary)) = text.split_once("[summary]\n")
+    {
+        let most = if details { UNFOLDED } else { FOLDED };
+        return folded(output(summary, theme.tool_output, theme, width), most, 0, theme);
     }
     if details {
         return folded(output(&text, theme.tool_output, theme, width), UNFOLDED, 0, theme);

@@ -53,8 +53,8 @@ fn the_end_has_the_names_it_has_in_the_whole() {
     let story = story(300);
     // From the beginning of a turn, of a step, and the whole.
     for from in [story.len() - 50 * RECORDS_A_TURN, story.len() - 50 * RECORDS_A_TURN + 2, 0] {
-        let tail = Replay::tail(story[from..].to_vec(), 9999.0);
-        let mut whole: Replay = story.iter().cloned().collect();
+        let tail = Recall::tail(story[from..].to_vec(), 9999.0);
+        let mut whole: Recall = story.iter().cloned().collect();
         whole.continue_tail(tail.cells().len());
         let transcript = &whole.model.transcript;
         let before = transcript.cells().len() - tail.cells().len();
@@ -73,7 +73,7 @@ fn the_end_has_the_names_it_has_in_the_whole() {
 #[test]
 fn far_cells_are_small_and_say_the_same() {
     let story = story(400);
-    let whole: Replay = story.iter().cloned().collect();
+    let whole: Recall = story.iter().cloned().collect();
     let mut h = Harness::new(80, 24);
     for recorded in story {
         h.now = recorded.timestamp;
@@ -95,7 +95,7 @@ fn nothing_moves_when_the_rest_has_been_read() {
     let mut h = Harness::unopened(80, 30);
     let id = h.model.next_effect();
     h.model.opening = Some(id);
-    let transcript = Replay::tail(story[story.len() - 60 * RECORDS_A_TURN..].to_vec(), h.now);
+    let transcript = Recall::tail(story[story.len() - 60 * RECORDS_A_TURN..].to_vec(), h.now);
     let shown = transcript.cells().len();
     h.send(Msg::Preview { id, transcript: Box::new(transcript) });
     assert!(h.picture().contains("answer 299"), "{}", h.picture());
@@ -108,7 +108,7 @@ fn nothing_moves_when_the_rest_has_been_read() {
     };
     let before = rows(h.picture());
     assert_ne!(h.model.transcript.position, Position::Follow);
-    let mut past: Replay = story.into_iter().collect();
+    let mut past: Recall = story.into_iter().collect();
     past.continue_tail(shown);
     h.caches.forget_cells();
     h.send(Msg::Opened { id, result: Ok(Opened { info: std::sync::Arc::new(info()), past }) });
@@ -125,7 +125,7 @@ fn nothing_moves_when_the_rest_has_been_read() {
 fn an_end_that_comes_late_is_not_shown() {
     let mut h = Harness::new(80, 30);
     let id = h.model.next_effect();
-    let transcript = Replay::tail(story(3), h.now);
+    let transcript = Recall::tail(story(3), h.now);
     h.send(Msg::Preview { id, transcript: Box::new(transcript) });
     assert!(h.model.transcript.cells().is_empty());
 }

@@ -1,0 +1,232 @@
+//! The screen over an engine in another process: a wire server it starts, and a daemon it joins.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use support::server::{Piece, Scenario, Server};
+use support::terminal::Terminal;
+use support::world::{World, program};
+
+const READY: &str = "Ask something";
+const ASKS: &str = "y approve";
+const CTRL_D: &str = "\x04";
+
+fn bash(id: &'static str, command: &str) -> Piece {
+    Piece::Call { id, name: "Bash", arguments: json!({ "command": command }) }
+}
+
+fn world_of(scenarios: Vec<Scenario>) -> (World, Server) {
+    let world = World::new();
+    let server = Server::start(scenarios);
+    world.write_config(&server.config());
+    (world, server)
+}
+
+#[test]
+fn the_screen_drives_a_wire_server() {
+    let question = json!({"questions": [{"question": "Which colour?", "header": "Colour", "options": [
+        {"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"},
+    ]}]});
+    let ask = Piece::Call { id: "q", name: "AskUserQuestion", arguments: question };
+    let (world, server) = world_of(vec![
+        Scenario {
+            when: "Tidy up",
+            answers: vec![
+                vec![Piece::Text("First I look."), bash("b1", "echo line-one > made; cat made")],
+                vec![Piece::Text("All is **tidy**.")],
+            ],
+        },
+        Scenario {
+            when: "Remove it",
+            answers: vec![
+                vec![bash("b2", "touch removed")],
+                vec![Piece::Text("Moved it instead.")],
+            ],
+        },
+        Scenario { when: "Paint", answers: vec![vec![ask], vec![Piece::Text("Painted.")]] },
+    ]);
+    let args = ["attach", "--", program(), "--wire"];
+    let mut screen = Terminal::start(&world, &args, 120, 40);
+    screen.wait_for_text(READY);
+    screen.send("Tidy up\r");
+    screen.wait_for_text("Bash asks: run command");
+    screen.wait_for_text(ASKS);
+    assert!(!world.work().join("made").exists());
+    screen.send("y");
+    screen.wait_for_text("All is tidy.");
+    assert!(world.work().join("made").exists());
+    screen.wait_for_text(READY);
+    screen.send("Remove it\r");
+    screen.wait_for_text(ASKS);
+    screen.send("f");
+    screen.wait_for_text("What should it do instead?");
+    screen.send("Move it to the attic\r");
+    screen.wait_for_text("Moved it instead.");
+    assert!(!world.work().join("removed").exists());
+    screen.wait_for_text(READY);
+    screen.send("Paint\r");
+    screen.wait_for_text("Which colour?");
+    screen.wait_for_text("choose");
+    screen.send("2");
+    screen.send("\r");
+    screen.wait_for_text("Painted.");
+    assert!(server.requests().pop().expect("a request").to_string().contains("Blue"));
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+    assert!(screen.is_restored());
+    assert_eq!(world.sessions().len(), 1, "the server kept its session");
+}
+
+/// A daemon, killed with the test.
+struct Daemon(Child);
+
+impl Daemon {
+    /// Starts one and waits until it can be joined.
+    fn start(world: &World, id: &str) -> Self {
+        let mut command = world.command(&["--daemon", "--session", id]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the daemon");
+        let mut said = String::new();
+        BufReader::new(child.stderr.take().expect("its words"))
+            .read_line(&mut said)
+            .expect("a line");
+        assert!(said.contains(&format!("kimi-tui attach {id}")), "{said}");
+        Self(child)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn told(world: &World, args: &[&str]) -> (bool, String) {
+    let output = world.command(args).stdin(Stdio::null()).output().expect("the program");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn a_daemon_survives_its_viewers() {
+    let (world, server) = world_of(vec![Scenario {
+        when: "Work long",
+        answers: vec![
+            vec![
+                Piece::Text("It takes "),
+                Piece::Gate("rest"),
+                Piece::Text("a while."),
+                bash("b", "touch done"),
+            ],
+            vec![Piece::Text("Finished at last.")],
+        ],
+    }]);
+    let mut daemon = Daemon::start(&world, "long");
+    let socket = world.share().join("run/long.sock");
+    let mode =
+        |path: &std::path::Path| path.metadata().expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode(&socket), mode(socket.parent().expect("a folder"))), (0o600, 0o700));
+
+    let mut first = Terminal::start(&world, &["attach", "long"], 120, 40);
+    first.wait_for_text(READY);
+    first.send("Work long\r");
+    first.wait_for_text("It takes");
+    // The terminal is killed in the middle of the answer.
+    drop(first);
+    server.open("rest");
+    let second = Terminal::start(&world, &["attach"], 120, 40);
+    second.wait_for_text("Work long");
+    second.wait_for_text("It takes a while.");
+    second.wait_for_text(ASKS);
+    // And again while it asks.
+    drop(second);
+    let mut third = Terminal::start(&world, &["attach", "lo"], 120, 40);
+    third.wait_for_text("It takes a while.");
+    third.wait_for_text("Bash asks: run command");
+    third.wait_for_text(ASKS);
+    assert!(!world.work().join("done").exists(), "the approval is still pending");
+
+    // A second screen looks on; it may act when it takes the pen.
+    let mut other = Terminal::start(&world, &["attach", "long"], 120, 40);
+    other.wait_for_text(ASKS);
+    third.send("y");
+    third.wait_for_text("Finished at last.");
+    other.wait_for_text("Finished at last.");
+    assert!(world.work().join("done").exists());
+    other.wait_for_text(READY);
+    other.send("Work long\r");
+    other.wait_for_text("pen");
+
+    let (ok, list) = told(&world, &["daemon", "list"]);
+    assert!(ok && list.contains("long") && list.contains("Work long"), "{list}");
+    let (ok, said) = told(&world, &["daemon", "stop", "long"]);
+    assert!(ok, "{said}");
+    assert!(daemon.0.wait().expect("its end").success());
+    assert!(!socket.exists());
+    let (ok, said) = told(&world, &["attach", "long"]);
+    assert!(!ok && said.contains("No daemon runs"), "{said}");
+}
+
+#[test]
+fn stale_sockets_are_cleaned_and_a_second_daemon_is_refused() {
+    let world = World::new();
+    let run = world.share().join("run");
+    std::fs::create_dir_all(&run).expect("the folder");
+    drop(UnixListener::bind(run.join("gone.sock")).expect("a socket"));
+    assert_eq!(told(&world, &["daemon", "list"]), (true, String::new()));
+    assert!(!run.join("gone.sock").exists());
+    // Also when the daemon of that session begins again.
+    drop(UnixListener::bind(run.join("s.sock")).expect("a socket"));
+    let _daemon = Daemon::start(&world, "s");
+    let (ok, said) = told(&world, &["--daemon", "--session", "s"]);
+    assert!(!ok && said.contains("open"), "{said}");
+    let (_, list) = told(&world, &["daemon", "list"]);
+    assert!(list.starts_with("s "), "{list}");
+}
+
+#[test]
+fn prompts_that_are_piped_in_are_answered_and_then_it_ends() {
+    let (world, server) =
+        world_of(vec![Scenario { when: "go", answers: vec![vec![Piece::Text("ok")]] }]);
+    let mut command = world.command(&["--daemon"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the daemon");
+    let mut stdin = child.stdin.take().expect("its input");
+    stdin.write_all(b"go one\n\ngo two\n").expect("prompts");
+    drop(stdin);
+    assert!(child.wait().expect("its end").success());
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_viewer_of_the_plain_protocol_is_served_too() {
+    let (world, _server) =
+        world_of(vec![Scenario { when: "go", answers: vec![vec![Piece::Text("ok")]] }]);
+    let _daemon = Daemon::start(&world, "plain");
+    let stream = UnixStream::connect(world.share().join("run/plain.sock")).expect("joined");
+    let mut out = stream.try_clone().expect("a side");
+    let mut lines = BufReader::new(stream).lines();
+    let mut call = |id: &str, method: &str, params: Value| -> Vec<Value> {
+        writeln!(out, "{}", json!({"id": id, "method": method, "params": params})).expect("sent");
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|last: &Value| last["id"] != id) {
+            let line = lines.next().expect("more").expect("a line");
+            seen.push(serde_json::from_str(&line).expect("JSON"));
+        }
+        seen
+    };
+    let hello = call("1", "initialize", json!({"protocol_version": "1.10"}));
+    assert!(hello.last().expect("an answer")["result"].get("kimi_tui").is_none());
+    let told = call("2", "prompt", json!({"user_input": "go"}));
+    assert_eq!(told.last().expect("an answer")["result"], json!({"status": "finished"}));
+    assert!(told.iter().any(|line| line["params"]["type"] == "TurnEnd"));
+}
