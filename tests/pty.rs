@@ -242,6 +242,45 @@ fn colors(screen: &vt100::Screen) -> Vec<(u8, u8, u8)> {
 }
 
 #[test]
+fn a_screen_reader_hears_everything_once_on_the_main_screen() {
+    let talk = Scenario {
+        when: "Say",
+        answers: vec![vec![Piece::Text("It **is** said."), bash("echo heard")]],
+    };
+    let (world, _server) = with_server(vec![talk]);
+    let mut screen = Terminal::start(&world, &["--screen-reader"], 80, 40);
+    screen.wait_for_text("Ready for your prompt.");
+    screen.send("Say it");
+    screen.wait_for_text("> Say it");
+    screen.send("\r");
+    screen.wait_for_text("It is said.");
+    screen.wait_for_text("Bash asks");
+    screen.wait_for_text("y approve");
+    screen.send("y");
+    screen.wait_for_text("Bash echo heard: done.");
+    screen.send(CTRL_C);
+    screen.wait_for_text("heard");
+    let said = String::from_utf8_lossy(&screen.bytes()).into_owned();
+    assert_eq!(said.matches("It is said.").count(), 1);
+    assert!(!said.contains("\x1b[?1049h") && !said.contains("\x1b[2J"), "the main screen, kept");
+    assert!(!said.contains('─') && !said.contains('│'));
+}
+
+#[test]
+fn the_chosen_theme_is_there_the_next_time() {
+    let (world, server) = with_server(Vec::new());
+    world.write_config(&format!("# mine\n{}", server.config()));
+    let mut screen = Terminal::start(&world, &[], 160, 24);
+    screen.wait_for_text(READY);
+    screen.send("/theme\r");
+    screen.wait_for_text("Themes");
+    screen.send("paper\r");
+    screen.wait_for_text("kept in");
+    let config = std::fs::read_to_string(world.share().join("config.toml")).expect("config.toml");
+    assert!(config.starts_with("# mine\n") && config.contains("theme = \"paper\""), "{config}");
+}
+
+#[test]
 fn it_can_be_suspended_comes_back_and_draws_again() {
     let world = World::new();
     let mut screen = Terminal::start(&world, &[], 80, 24);

@@ -137,6 +137,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(super) theme: Option<String>,
 
+    /// Say everything once, in plain lines for a screen reader, instead of drawing a screen
+    #[arg(long)]
+    pub(super) screen_reader: bool,
+
     /// Let the model think, if it can
     #[arg(long, overrides_with = "no_thinking")]
     pub(super) thinking: bool,

@@ -12,10 +12,12 @@ pub struct UiConfig {
     pub fold: Fold,
     /// The last so many tool calls are unfolded whatever `fold` says.
     pub open_last: usize,
-    /// Does the screen take the mouse: the wheel, and selecting text?
+    /// Does the screen take the mouse for the wheel?
     pub mouse: bool,
     /// Lines one notch of the wheel scrolls.
     pub wheel_lines: u16,
+    /// Is everything said in lines for a screen reader (`--screen-reader`)?
+    pub screen_reader: bool,
 }
 
 impl Default for UiConfig {
@@ -26,6 +28,7 @@ impl Default for UiConfig {
             open_last: 0,
             mouse: true,
             wheel_lines: 3,
+            screen_reader: false,
         }
     }
 }

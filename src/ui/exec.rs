@@ -19,6 +19,7 @@ use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::ground::{AUTO, Ground};
 use super::theme::{ColorDepth, Theme};
 use super::update::recall::Recall;
+use crate::config::edit::Edit;
 use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
@@ -84,6 +85,7 @@ impl Executor {
                     tracing::warn!(%error, "the input history could not be written");
                 }
             }
+            Effect::KeepTheme(name) => self.keep_theme(&name),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
@@ -162,6 +164,15 @@ impl Executor {
                 Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
             };
         });
+    }
+
+    /// Writes the chosen theme into the configuration.
+    fn keep_theme(&self, name: &str) {
+        let Some(host) = self.host.host() else { return };
+        self.tell(Done::Msg(Msg::Said(match host.configure(&[Edit::Theme(name.to_owned())]) {
+            Ok(file) => format!("Theme {name}, kept in {}", file.display()),
+            Err(error) => format!("Theme {name}, until you leave: {error}"),
+        })));
     }
 
     fn show_theme(&self, name: &str) {

@@ -42,6 +42,8 @@ pub struct UiOptions {
     pub first_prompt: Option<String>,
     /// The theme's name; the configured one when none is given.
     pub theme: Option<String>,
+    /// Is everything said in lines for a screen reader?
+    pub screen_reader: bool,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
     /// Play this session instead of opening one, and end with it.
@@ -70,7 +72,11 @@ pub fn run(
     // The terminal's own answer comes after the first frame.
     let ground = Ground::guess(&|name| std::env::var(name).ok());
     let file = if name == AUTO { ground.theme() } else { &name };
-    let theme = Theme::load(file, &folder)?.at_depth(depth);
+    let theme = if options.screen_reader || host.config().ui.screen_reader {
+        view::linear_theme()
+    } else {
+        Theme::load(file, &folder)?.at_depth(depth)
+    };
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
         SessionChoice::Continue => OpenTarget::Latest,
@@ -82,6 +88,7 @@ pub fn run(
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
     model.themes.known.insert(0, AUTO.to_owned());
     model.settings = host.config().ui.clone();
+    model.settings.screen_reader |= options.screen_reader;
     model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;

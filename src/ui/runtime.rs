@@ -19,7 +19,7 @@ use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
 use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, farewell, view};
+use super::view::{Caches, FrameInfo, Linear, farewell, view};
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 
@@ -60,6 +60,8 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// What was said, where a screen reader reads the screen.
+    linear: Option<Linear>,
     /// Waits for the terminal to say what its background is like, until then.
     listener: Option<(Listener, f64)>,
     /// The terminal may have lost what was drawn.
@@ -95,7 +97,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();
-    let guard = Guard::take(model.settings.mouse)?;
+    let guard = Guard::take(&model.settings)?;
     let screen = terminal::screen()?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
@@ -106,6 +108,7 @@ pub(super) async fn run(
     let (done, results) = mpsc::unbounded_channel();
     let editor = host.config().default_editor.clone();
     let executor = Executor::new(host, done);
+    let linear = model.settings.screen_reader.then(Linear::default);
     let mut app = App {
         model,
         theme,
@@ -120,6 +123,7 @@ pub(super) async fn run(
         editor,
         shown_title: String::new(),
         listener: None,
+        linear,
         is_stale: false,
         is_over: false,
     };
@@ -226,6 +230,9 @@ impl App {
 
     /// Leaves the conversation, or its end, where the shell goes on.
     fn say_farewell(&mut self) {
+        if self.linear.is_some() {
+            return;
+        }
         let Ok(size) = self.screen.size() else { return };
         let (what, now) = (self.model.settings.on_exit, self.time.now());
         let mut out = io::BufWriter::new(io::stdout().lock());
@@ -278,7 +285,9 @@ impl App {
                 self.take_in(Msg::Said(said))
             }
             Done::Theme(theme) => {
-                self.theme = *theme;
+                if self.linear.is_none() {
+                    self.theme = *theme;
+                }
                 Ok(())
             }
             Done::Highlighted(result) => {
@@ -295,7 +304,7 @@ impl App {
                 Effect::Quit => self.is_over = true,
                 Effect::Suspend => self.suspend()?,
                 Effect::EditExternally(text) => self.edit(&text)?,
-                Effect::Redraw => terminal::forget(&mut self.screen)?,
+                Effect::Redraw => self.forget()?,
                 Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
                 effect => self.executor.run(effect),
             }
@@ -303,7 +312,38 @@ impl App {
         Ok(())
     }
 
+    /// The terminal may have lost what was drawn.
+    fn forget(&mut self) -> io::Result<()> {
+        if self.linear.is_some() {
+            // What was said was said; only the line one writes in is written again.
+            self.shown_title.clear();
+            return Ok(());
+        }
+        terminal::forget(&mut self.screen)
+    }
+
+    /// Says what is new, for a screen reader.
+    fn say(&mut self) -> anyhow::Result<()> {
+        let now = self.time.now();
+        let Self { model, theme, caches, screen, shown_title, linear, .. } = self;
+        let Some(linear) = linear else { return Ok(()) };
+        let width = model.screen.width;
+        let said = linear.next(model, theme, caches, width, now);
+        let prompt = Linear::prompt(model, width);
+        if !said.lines.is_empty() || *shown_title != prompt {
+            terminal::say(screen.backend_mut(), &said.lines, &prompt)?;
+            *shown_title = prompt;
+        }
+        let info = FrameInfo { pager_top: said.pager_top, ..FrameInfo::default() };
+        model.painted(&info);
+        self.clock.drawn(now);
+        Ok(())
+    }
+
     fn draw(&mut self) -> anyhow::Result<()> {
+        if self.linear.is_some() {
+            return self.say();
+        }
         let now = self.time.now();
         let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
         terminal::begin_frame(screen)?;
@@ -333,10 +373,10 @@ impl App {
         self.input = None;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
-        self.guard = Some(Guard::take(self.model.settings.mouse)?);
+        self.guard = Some(Guard::take(&self.model.settings)?);
         // An interrupt that was meant for the editor does not end this program.
         self.signals = Signals::listen()?;
-        terminal::forget(&mut self.screen)?;
+        self.forget()?;
         self.clock.want_now();
         self.take_in(Msg::Edited(result))
     }
@@ -346,8 +386,8 @@ impl App {
         drop(self.guard.take());
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
-        self.guard = Some(Guard::take(self.model.settings.mouse)?);
-        terminal::forget(&mut self.screen)?;
+        self.guard = Some(Guard::take(&self.model.settings)?);
+        self.forget()?;
         self.clock.want_now();
         Ok(())
     }

@@ -20,6 +20,7 @@ use ratatui::text::Line;
 
 use super::key::{KeyCode, KeyPress};
 use super::msg::Msg;
+use crate::config::UiConfig;
 
 /// Where frames go: one write a frame, whatever it holds.
 pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
@@ -33,6 +34,8 @@ const PUSH_TITLE: &str = "\x1b[22;0t";
 const POP_TITLE: &str = "\x1b[23;0t";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Was the main screen kept, for a screen reader?
+static IS_LINEAR: AtomicBool = AtomicBool::new(false);
 
 /// Takes the terminal over; dropping it gives the terminal back.
 #[derive(Debug)]
@@ -41,11 +44,18 @@ pub(super) struct Guard(());
 impl Guard {
     /// Raw mode, the other screen, pastes in brackets, focus and, if wanted, the mouse told, keys told
     /// apart.
-    pub(super) fn take(mouse: bool) -> io::Result<Self> {
+    pub(super) fn take(settings: &UiConfig) -> io::Result<Self> {
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
         let guard = Self(());
         let mut out = io::stdout().lock();
+        IS_LINEAR.store(settings.screen_reader, Ordering::SeqCst);
+        if settings.screen_reader {
+            // Nothing else: keys a terminal tells apart change what a screen reader hears.
+            queue!(out, EnableBracketedPaste)?;
+            out.flush()?;
+            return Ok(guard);
+        }
         queue!(
             out,
             EnterAlternateScreen,
@@ -54,7 +64,7 @@ impl Guard {
             // Terminals that do not know it ignore it; asking first would cost a round trip.
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
-        if mouse {
+        if settings.mouse {
             out.write_all(MOUSE_ON.as_bytes())?;
         }
         out.write_all(PUSH_TITLE.as_bytes())?;
@@ -78,6 +88,13 @@ pub(super) fn restore() {
         return;
     }
     let mut out = io::stdout().lock();
+    if IS_LINEAR.load(Ordering::SeqCst) {
+        let _ = queue!(out, DisableBracketedPaste);
+        let _ = out.write_all(b"\r\n");
+        let _ = out.flush();
+        let _ = disable_raw_mode();
+        return;
+    }
     // A terminal that is gone cannot be given back; there is nobody left to tell.
     let _ = queue!(
         out,
@@ -122,6 +139,16 @@ pub(super) fn forget(screen: &mut Screen) -> io::Result<()> {
     screen.backend_mut().clear_region(ClearType::All)?;
     screen.swap_buffers();
     Ok(())
+}
+
+/// Says `lines` above the line one writes in, which is written anew.
+pub(super) fn say(out: &mut impl Write, lines: &[String], prompt: &str) -> io::Result<()> {
+    out.write_all(b"\r\x1b[K")?;
+    for line in lines {
+        write!(out, "{line}\r\n")?;
+    }
+    out.write_all(prompt.as_bytes())?;
+    out.flush()
 }
 
 /// Writes lines as a shell's command would: colours, no places.

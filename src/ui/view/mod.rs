@@ -11,6 +11,7 @@ mod faithful;
 mod farewell;
 mod help;
 mod layout;
+mod linear;
 mod mark;
 mod nested;
 mod pager;
@@ -51,6 +52,7 @@ use super::render::highlight::HighlightCache;
 use super::render::stream::MarkdownStream;
 use super::theme::Theme;
 pub use farewell::farewell;
+pub use linear::{Linear, linear_theme};
 
 /// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
 /// of the screen.

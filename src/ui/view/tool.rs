@@ -130,7 +130,7 @@ pub(super) fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Li
 }
 
 /// What a failed command ended with; the tool says it in words.
-fn exit_code(tool: &ToolCell) -> Option<&str> {
+pub(super) fn exit_code(tool: &ToolCell) -> Option<&str> {
     if tool.state != ToolState::Failed || !is_command(&tool.name) {
         return None;
     }
