@@ -1,6 +1,8 @@
 //! What a checkpoint costs a turn: the scan before a command in a warm workspace with one changed
 //! file, of 10,000 and 50,000 files; the first scan; and how much the store grows by a change.
 
+#![allow(clippy::expect_used, clippy::print_stdout)]
+
 use std::fs;
 use std::path::PathBuf;
 

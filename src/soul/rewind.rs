@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use similar::{ChangeTag, TextDiff};
+use tokio_util::sync::CancellationToken;
 
 use super::Soul;
 use super::turn::Stop;
@@ -223,6 +224,17 @@ impl Soul {
                 teller.tell("Snapshots", &notice);
             }
         });
+    }
+
+    /// Waits for the scan after the last call: what a person changes when the turn is over must not
+    /// be taken for the session's work.
+    pub(super) async fn settle_snapshots(&self, cancel: &CancellationToken) {
+        if let Some(worker) = &self.snapshots {
+            tokio::select! {
+                _ = worker.soon(|_| ()) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
     }
 
     /// The agent went back. Files stay, whatever it meant; the person is told and can do otherwise.

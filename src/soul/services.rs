@@ -29,7 +29,6 @@ pub(crate) struct Services {
     plan: PlanMode,
     denwa: Mutex<DenwaRenji>,
     seen: FilesSeen,
-    snapshots: Option<Worker>,
     notifier: Notifier,
     beside: Beside,
 }
@@ -39,6 +38,8 @@ pub(crate) struct Services {
 pub(super) struct Beside {
     pub(super) tasks: BackgroundTasks,
     pub(super) launcher: Launcher,
+    /// What is needed to take files back; none when that is off.
+    pub(super) snapshots: Option<Worker>,
 }
 
 impl Services {
@@ -49,7 +50,6 @@ impl Services {
         approvals: Arc<Approvals>,
         questions: Arc<Questions>,
         plan: PlanMode,
-        snapshots: Option<Worker>,
         notifier: Notifier,
         beside: Beside,
     ) -> Self {
@@ -60,7 +60,6 @@ impl Services {
             questions,
             plan,
             denwa: Mutex::default(),
-            snapshots,
             notifier,
             beside,
             seen: FilesSeen::default(),
@@ -107,7 +106,7 @@ impl ToolServices for Services {
             // A file tool keeps what it overwrites by itself.
             let may_change_any_file = !ask.action.starts_with("edit file");
             let answer = self.approvals.request(context, ask).await;
-            if let Some(worker) = &self.snapshots
+            if let Some(worker) = &self.beside.snapshots
                 && may_change_any_file
                 && answer == Approval::Approved
             {
@@ -161,21 +160,21 @@ impl ToolServices for Services {
     }
 
     fn before_write(&self, path: &Path) {
-        if let Some(worker) = &self.snapshots {
+        if let Some(worker) = &self.beside.snapshots {
             let path = path.to_owned();
             worker.now(move |tracker| tracker.begin_write(&path));
         }
     }
 
     fn after_write(&self, path: &Path) {
-        if let Some(worker) = &self.snapshots {
+        if let Some(worker) = &self.beside.snapshots {
             let path = path.to_owned();
             worker.now(move |tracker| tracker.end_write(&path));
         }
     }
 
     fn call_ended(&self, context: &ToolContext) {
-        if let Some(worker) = &self.snapshots {
+        if let Some(worker) = &self.beside.snapshots {
             let call = context.call_id.clone();
             worker.later(move |tracker| tracker.close_window(&call));
         }

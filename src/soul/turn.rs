@@ -119,6 +119,7 @@ impl Soul {
         self.tell_of_afk()?;
         self.load_mcp(cancel).await;
         let mut result = self.steps(&model, cancel).await;
+        self.settle_snapshots(cancel).await;
         if let Err(Stop::Cancelled) = result
             && let Err(error) = self.context.append(&[interruption_note()])
         {

@@ -55,7 +55,7 @@ async fn both_go_back_to_a_step_and_come_forth_again() {
     let mut world = stage().start([
         vec![write("w", "a.txt", "one\n")],
         vec![bash("b", "echo two > a.txt; rm gone.txt; mkdir -p d; echo x > d/new.txt")],
-        vec![write("w2", "a.txt", "three\n")],
+        vec![bash("b2", "echo three > a.txt")],
         vec![text("done")],
     ]);
     std::fs::write(world.folder.path().join("gone.txt"), "there\n").unwrap();
