@@ -335,7 +335,7 @@ impl App {
             *shown_title = prompt;
         }
         let info = FrameInfo { pager_top: said.pager_top, ..FrameInfo::default() };
-        model.painted(&info);
+        let _ = model.painted(&info);
         self.clock.drawn(now);
         Ok(())
     }
@@ -353,8 +353,8 @@ impl App {
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
-        if let Some(info) = info {
-            model.painted(&info);
+        if let Some(copy) = info.and_then(|info| model.painted(&info)) {
+            self.executor.run(copy);
         }
         let title = title(model);
         if *shown_title != title {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
     Event as TermEvent, KeyCode as TermKey, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
-    MouseEventKind, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+    MouseButton, MouseEvent, MouseEventKind, PopKeyboardEnhancementFlags,
+    PushKeyboardEnhancementFlags,
 };
 use crossterm::style::{ContentStyle, PrintStyledContent, StyledContent};
 use crossterm::terminal::{
@@ -19,14 +20,14 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm};
 use ratatui::text::Line;
 
 use super::key::{KeyCode, KeyPress};
-use super::msg::Msg;
+use super::msg::{Mouse, Msg};
 use crate::config::UiConfig;
 
 /// Where frames go: one write a frame, whatever it holds.
 pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
-/// Wheel only: drag and double click stay the terminal's own, so that its selection works.
-const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+/// Wheel, buttons, and the mouse while one is held.
+const MOUSE_ON: &str = "\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1003l\x1b[?1002l";
 
 /// The window's title is kept by the terminal and given back, where it can do that.
@@ -204,9 +205,16 @@ pub(super) fn msg_of(event: TermEvent) -> Option<Msg> {
         TermEvent::Mouse(mouse) => match mouse.kind {
             MouseEventKind::ScrollUp => Some(Msg::Wheel(-1)),
             MouseEventKind::ScrollDown => Some(Msg::Wheel(1)),
+            MouseEventKind::Down(MouseButton::Left) => Some(of_mouse(Mouse::Press, &mouse)),
+            MouseEventKind::Drag(MouseButton::Left) => Some(of_mouse(Mouse::Drag, &mouse)),
+            MouseEventKind::Up(MouseButton::Left) => Some(of_mouse(Mouse::Release, &mouse)),
             _ => None,
         },
     }
+}
+
+fn of_mouse(what: Mouse, mouse: &MouseEvent) -> Msg {
+    Msg::Mouse { what, x: mouse.column, y: mouse.row }
 }
 
 fn press_of(code: TermKey, modifiers: KeyModifiers) -> Option<KeyPress> {

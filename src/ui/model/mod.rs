@@ -14,6 +14,7 @@ pub mod question;
 pub mod replay;
 pub mod rewind;
 pub mod search;
+pub mod selection;
 pub mod sessions;
 pub mod setup;
 pub mod status;
@@ -21,8 +22,9 @@ pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 
-use super::effect::EffectId;
+use super::effect::{Effect, EffectId};
 use super::keymap::{Context, Keymap};
+use super::render::format;
 use crate::config::{Fold, UiConfig};
 use approval::Approvals;
 use cell::{Cell, CellKind, ToolState};
@@ -246,10 +248,14 @@ impl Model {
             || self.transcript.is_among_last_calls(cell.id, self.settings.open_last)
     }
 
-    /// Takes in what was drawn: drawing alone knows how high cells are.
-    pub fn painted(&mut self, frame: &FrameInfo) {
+    /// Takes in what was drawn: drawing alone knows how high cells are, and what text was selected.
+    pub fn painted(&mut self, frame: &FrameInfo) -> Option<Effect> {
         let transcript = &mut self.transcript;
         transcript.pending.clear();
+        transcript.pane.clone_from(&frame.pane);
+        if transcript.selection.is_some_and(|selection| selection.is_over) {
+            transcript.selection = None;
+        }
         if transcript.position == Position::Follow && frame.position != Position::Follow {
             let cells = transcript.cells().len();
             let last = frame.measured.iter().rev().find(|(index, _)| index + 1 == cells);
@@ -271,6 +277,9 @@ impl Model {
             pager.top = top;
             pager.pending.clear();
         }
+        let text = frame.selected.clone().filter(|text| !text.trim().is_empty())?;
+        let lines = format::count(text.lines().count(), "line", "lines");
+        Some(Effect::Copy { text, what: format!("Selected text, {lines}") })
     }
 
     /// When something changes by itself next, seconds since 1970; none when nothing does.

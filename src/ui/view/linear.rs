@@ -212,6 +212,7 @@ fn clean(text: &str) -> String {
     let plain: String =
         safe.chars().map(|c| if matches!(c, '\u{2500}'..='\u{259f}') { ' ' } else { c }).collect();
     let plain = plain.trim();
+    let plain = plain.strip_prefix("-- ").map_or(plain, |title| title.trim_end_matches(['-', ' ']));
     let is_drawn = plain.chars().all(|c| matches!(c, '-' | '|' | '+' | '#' | '.' | ' '));
     if is_drawn { String::new() } else { plain.to_owned() }
 }
