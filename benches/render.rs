@@ -4,7 +4,7 @@
 
 use divan::{Bencher, black_box};
 use kimi_tui::message::DiffBlock;
-use kimi_tui::ui::render::diff::Diff;
+use kimi_tui::ui::render::diff::{Beside, Diff};
 use kimi_tui::ui::render::highlight::{HighlightCache, HighlightJob, run};
 use kimi_tui::ui::render::markdown::markdown;
 use kimi_tui::ui::render::stream::MarkdownStream;
@@ -104,6 +104,33 @@ fn change(lines: usize) -> Vec<DiffBlock> {
 fn diff_compare(bencher: Bencher<'_, '_>, lines: usize) {
     let blocks = change(lines);
     bencher.bench_local(|| black_box(Diff::new(&blocks).rows()));
+}
+
+/// A change as a card shows it: compared, and its first rows drawn.
+#[divan::bench(args = [100, 10_000])]
+fn diff_at_once(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));
+    bencher.bench_local(|| black_box(Diff::new(&blocks).lines(0..16, 100, &theme, &hl).len()));
+}
+
+/// The same, side by side.
+#[divan::bench(args = [100, 10_000])]
+fn diff_beside_at_once(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));
+    bencher.bench_local(|| {
+        let diff = Diff::new(&blocks);
+        black_box(Beside::new(&diff).lines(0..16, 160, &theme, &hl).len())
+    });
+}
+
+/// All of it on the full screen.
+#[divan::bench(args = [100, 10_000])]
+fn diff_whole(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));
+    bencher.bench_local(|| {
+        let diff = Diff::new(&blocks);
+        black_box(diff.lines(0..diff.rows(), 100, &theme, &hl).len())
+    });
 }
 
 #[divan::bench(args = [100, 10_000])]

@@ -188,6 +188,99 @@ fn signals_end_it_in_order_and_give_the_terminal_back() {
 }
 
 #[test]
+fn the_end_of_the_conversation_stays_when_the_screen_is_left() {
+    for (on_exit, stays) in [("tail", true), ("all", true), ("none", false)] {
+        let talk = Scenario { when: "Say", answers: vec![vec![Piece::Text("It **is** said.")]] };
+        let (world, server) = with_server(vec![talk]);
+        world.write_config(&format!("{}\n[ui]\non_exit = \"{on_exit}\"\n", server.config()));
+        let mut screen = Terminal::start(&world, &["Say it"], 80, 24);
+        screen.wait_for_text("It is said.");
+        screen.wait_for_text(READY);
+        screen.send(CTRL_D);
+        assert_eq!(screen.wait_for_end(), 0);
+        assert!(screen.is_restored());
+        let left = screen.text();
+        assert_eq!(left.contains("Say it") && left.contains("It is said."), stays, "{left}");
+        assert!(!left.contains(READY), "{left}");
+    }
+}
+
+#[test]
+fn the_theme_follows_the_background_the_terminal_tells() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    let dark = std::cell::RefCell::new(Vec::new());
+    screen.wait_for("colours", |screen| {
+        *dark.borrow_mut() = colors(screen);
+        !dark.borrow().is_empty()
+    });
+    // The answer comes late, between the keys of a person.
+    screen.send("dra");
+    screen.send("\x1b]11;rgb:fafa/fafa/f0f0\x1b\\");
+    screen.send("ft");
+    screen.wait_for_text("draft");
+    let is_other = |screen: &vt100::Screen| {
+        let light = colors(screen);
+        !light.is_empty() && light.iter().all(|color| !dark.borrow().contains(color))
+    };
+    screen.wait_for("a theme for light terminals", is_other);
+    assert!(!screen.text().contains("rgb"), "{}", screen.text());
+    let asked = String::from_utf8_lossy(&screen.bytes()).find("\x1b]11;?").expect("asked");
+    let drawn = String::from_utf8_lossy(&screen.bytes()).find("\x1b[?2026l").expect("drawn");
+    assert!(drawn < asked, "the first frame waits for nothing");
+}
+
+/// The colours of the texts of the screen that are not the terminal's own.
+fn colors(screen: &vt100::Screen) -> Vec<(u8, u8, u8)> {
+    let (rows, columns) = screen.size();
+    let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+    let colors = cells.filter_map(|(row, column)| match screen.cell(row, column)?.fgcolor() {
+        vt100::Color::Rgb(r, g, b) => Some((r, g, b)),
+        _ => None,
+    });
+    colors.collect()
+}
+
+#[test]
+fn a_screen_reader_hears_everything_once_on_the_main_screen() {
+    let talk = Scenario {
+        when: "Say",
+        answers: vec![vec![Piece::Text("It **is** said."), bash("echo heard")]],
+    };
+    let (world, _server) = with_server(vec![talk]);
+    let mut screen = Terminal::start(&world, &["--screen-reader"], 80, 40);
+    screen.wait_for_text("Ready for your prompt.");
+    screen.send("Say it");
+    screen.wait_for_text("> Say it");
+    screen.send("\r");
+    screen.wait_for_text("It is said.");
+    screen.wait_for_text("Bash asks: run command");
+    screen.wait_for_text("> y  Approve once");
+    screen.send("y");
+    screen.wait_for_text("Bash echo heard: done.");
+    screen.send(CTRL_C);
+    screen.wait_for_text("heard");
+    let said = String::from_utf8_lossy(&screen.bytes()).into_owned();
+    assert!(!said.contains("\x1b[?1049h") && !said.contains("\x1b[2J"), "the main screen, kept");
+    assert!(!said.contains('─') && !said.contains('│'));
+}
+
+#[test]
+fn the_chosen_theme_is_there_the_next_time() {
+    let (world, server) = with_server(Vec::new());
+    world.write_config(&format!("# mine\n{}", server.config()));
+    let mut screen = Terminal::start(&world, &[], 160, 24);
+    screen.wait_for_text(READY);
+    screen.send("/theme\r");
+    screen.wait_for_text("Themes");
+    screen.send("paper\r");
+    screen.wait_for_text("kept in");
+    let config = std::fs::read_to_string(world.share().join("config.toml")).expect("config.toml");
+    assert!(config.starts_with("# mine\n") && config.contains("theme = \"paper\""), "{config}");
+}
+
+#[test]
 fn it_can_be_suspended_comes_back_and_draws_again() {
     let world = World::new();
     let mut screen = Terminal::start(&world, &[], 80, 24);

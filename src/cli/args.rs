@@ -133,9 +133,13 @@ pub(super) struct Args {
     )]
     pub(super) max_ralph_iterations: Option<i64>,
 
-    /// The theme: dark, light, or one from the themes folder
+    /// The theme: auto (as the terminal is), dark, light, or one from the themes folder
     #[arg(long, value_name = "NAME")]
     pub(super) theme: Option<String>,
+
+    /// Say everything once, in plain lines for a screen reader, instead of drawing a screen
+    #[arg(long)]
+    pub(super) screen_reader: bool,
 
     /// Let the model think, if it can
     #[arg(long, overrides_with = "no_thinking")]

@@ -34,7 +34,7 @@ pub(super) struct Plan {
 /// Which front end answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FrontEnd {
-    Screen { first_prompt: Option<String>, theme: Option<String> },
+    Screen { first_prompt: Option<String>, theme: Option<String>, screen_reader: bool },
     Print { prompt: PromptFrom, wants: Wants },
     Wire,
     Daemon,
@@ -117,7 +117,7 @@ pub(super) fn resolve(
     } else if args.final_message_only {
         return Err(usage("--final-message-only belongs to --print: give both"));
     } else {
-        screen(prompt, args.theme, terminals)?
+        screen(prompt, args.theme, args.screen_reader, terminals)?
     };
     let is_debug = args.debug || is_debug;
     Ok(Plan {
@@ -159,10 +159,11 @@ pub(super) fn config_source(args: &Args) -> ConfigSource {
 fn screen(
     first_prompt: Option<String>,
     theme: Option<String>,
+    screen_reader: bool,
     terminals: Terminals,
 ) -> Result<FrontEnd, clap::Error> {
     if terminals.stdin && terminals.stdout {
-        return Ok(FrontEnd::Screen { first_prompt, theme });
+        return Ok(FrontEnd::Screen { first_prompt, theme, screen_reader });
     }
     let which = if terminals.stdout { "Standard input" } else { "Standard output" };
     Err(usage(&format!(

@@ -127,9 +127,15 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
-        FrontEnd::Screen { first_prompt, theme } => {
-            let options =
-                UiOptions { session: plan.session, first_prompt, theme, warnings, replay };
+        FrontEnd::Screen { first_prompt, theme, screen_reader } => {
+            let options = UiOptions {
+                session: plan.session,
+                first_prompt,
+                theme,
+                screen_reader,
+                warnings,
+                replay,
+            };
             ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
                 End::Done

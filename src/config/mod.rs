@@ -19,6 +19,7 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod ui;
 mod web;
 
 pub use crate::message::Price;
@@ -40,4 +41,5 @@ pub use schema::{
 };
 pub use services::{KIMI_CODE, Offered, Secret, Service};
 pub use snapshots::SnapshotConfig;
+pub use ui::{Fold, OnExit, UiConfig};
 pub use web::{ServiceConfig, WebConfig};

@@ -26,6 +26,7 @@ pub(super) const TOP: &[&str] = &[
     "compaction",
     "snapshots",
     "permission",
+    "ui",
 ];
 
 /// Keys of a provider.
@@ -65,6 +66,10 @@ pub(super) const SNAPSHOTS: &[&str] =
 /// Keys of `[network]`.
 pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
+
+/// Keys of `[ui]`.
+pub(super) const UI: &[&str] =
+    &["on_exit", "fold", "open_last", "mouse", "wheel_lines", "screen_reader"];
 
 /// Keys of `[mcp]`.
 pub(super) const MCP: &[&str] = &["client"];

@@ -7,6 +7,7 @@ mod network;
 mod oauth;
 pub(super) mod permission;
 mod snapshots;
+mod ui;
 mod web;
 
 use std::collections::BTreeMap;
@@ -99,6 +100,7 @@ impl Reader {
             skip_afk_prompt_injection: self.flag(&top, "skip_afk_prompt_injection", false),
             network: self.network(&top),
             web: self.web(&top),
+            ui: self.ui(&top),
             mcp: self.mcp(&top),
         }
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
 use super::{
-    BackgroundConfig, McpConfig, NetworkConfig, OauthConfig, Price, SnapshotConfig, WebConfig,
-    without_login,
+    BackgroundConfig, McpConfig, NetworkConfig, OauthConfig, Price, SnapshotConfig, UiConfig,
+    WebConfig, without_login,
 };
 use crate::permission::Rule;
 
@@ -25,7 +25,7 @@ pub struct Config {
     pub default_plan_mode: bool,
     /// The external editor's command; empty for `$VISUAL` or `$EDITOR`.
     pub default_editor: String,
-    /// Name of the theme: one of ours (`dark`, `light`, `ansi`, `contrast`, `clear`, `harbour`,
+    /// Name of the theme: `auto` for `dark` or `light` as the terminal is, one of ours (`dark`, `light`, `ansi`, `contrast`, `clear`, `harbour`,
     /// `ember`, `paper`), or a file in the themes folder.
     pub theme: String,
     /// Is thinking shown while it streams?
@@ -56,6 +56,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// How tools reach the web.
     pub web: WebConfig,
+    /// How the screen behaves (`[ui]`).
+    pub ui: UiConfig,
     /// MCP servers (`[mcp.client]`).
     pub mcp: McpConfig,
 }
@@ -68,7 +70,7 @@ impl Default for Config {
             default_yolo: false,
             default_plan_mode: false,
             default_editor: String::new(),
-            theme: "dark".to_owned(),
+            theme: "auto".to_owned(),
             show_thinking_stream: true,
             models: BTreeMap::new(),
             providers: BTreeMap::new(),
@@ -83,6 +85,7 @@ impl Default for Config {
             skip_afk_prompt_injection: false,
             network: NetworkConfig::default(),
             web: WebConfig::default(),
+            ui: UiConfig::default(),
             mcp: McpConfig::default(),
         }
     }

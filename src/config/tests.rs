@@ -221,7 +221,7 @@ fn sources_are_tried_in_upstreams_order() {
     let theme = |source: ConfigSource| {
         Config::load(&paths, &source).map(|loaded| loaded.config.theme).map_err(|e| e.to_string())
     };
-    assert_eq!(theme(ConfigSource::Default), Ok("dark".to_owned()));
+    assert_eq!(theme(ConfigSource::Default), Ok("auto".to_owned()));
     assert!(!paths.config_file().exists(), "reading writes nothing");
     let old = folder.path().join("config.json");
     std::fs::write(&old, r#"{"theme": "old", "default_editor": null}"#).expect("file");
@@ -306,6 +306,17 @@ fn a_strategy_has_a_name_and_an_import_path() {
     assert!(error.contains("config.toml:2: unknown strategy"), "{error}");
     assert!(strategy("truncat").expect_err("a slip").contains("Did you mean"));
     assert_eq!(load("").expect("nothing").config.compaction, CompactionConfig::default());
+}
+
+#[test]
+fn the_screen_is_set_up_by_its_table() {
+    let text = "[ui]\non_exit = \"all\"\nfold = \"success\"\nopen_last = 2\nmouse = false\nwheel_lines = 900";
+    let ui = load(text).expect("a configuration").config.ui;
+    assert_eq!((ui.on_exit, ui.fold, ui.open_last), (OnExit::All, Fold::Success, 2));
+    assert_eq!((ui.mouse, ui.wheel_lines), (false, 100));
+    let error = load("[ui]\nfold = \"sucess\"").expect_err("a slip");
+    assert!(error.contains(":2: ui.fold is \"sucess\""), "{error}");
+    assert!(error.contains("Did you mean fold = \"success\"?"), "{error}");
 }
 
 #[test]

@@ -19,8 +19,10 @@ use super::effect::{Effect, EffectId, OpenTarget};
 use super::model::composer::Draft;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
+use super::theme::ground::{AUTO, Ground};
 use super::theme::{ColorDepth, Theme};
 use super::update::recall::Recall;
+use crate::config::edit::Edit;
 use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
@@ -51,6 +53,8 @@ pub(super) struct Executor {
     tasks: JoinSet<()>,
     history: Option<InputHistory>,
     shell: Option<(EffectId, tokio::sync::oneshot::Sender<()>)>,
+    /// What the terminal's background is like, as far as it is known.
+    pub(super) ground: Ground,
     archive: sessions::Archive,
     /// The open session's door.
     pub(super) door: Option<Door>,
@@ -61,7 +65,18 @@ impl Executor {
     pub(super) fn new(host: Arc<dyn DoorSource>, done: UnboundedSender<Done>) -> Self {
         let store = SessionStore::new(host.paths().clone());
         let archive = sessions::Archive::new(store, done.clone());
-        Self { host, done, tasks: JoinSet::new(), history: None, shell: None, archive, door: None }
+        let ground = Ground::guess(&|name| std::env::var(name).ok());
+        let shell = None;
+        Self {
+            host,
+            done,
+            tasks: JoinSet::new(),
+            history: None,
+            shell,
+            ground,
+            archive,
+            door: None,
+        }
     }
 
     /// Carries out what needs no terminal. The rest is the runtime's.
@@ -95,6 +110,7 @@ impl Executor {
                 }
             }
             Effect::ReadImage { id, path } => self.read_image(id, path),
+            Effect::KeepTheme(name) => self.keep_theme(&name),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
@@ -175,7 +191,17 @@ impl Executor {
         });
     }
 
+    /// Writes the chosen theme into the configuration.
+    fn keep_theme(&self, name: &str) {
+        let Some(host) = self.host.host() else { return };
+        self.tell(Done::Msg(Msg::Said(match host.configure(&[Edit::Theme(name.to_owned())]) {
+            Ok(file) => format!("Theme {name}, kept in {}", file.display()),
+            Err(error) => format!("Theme {name}, until you leave: {error}"),
+        })));
+    }
+
     fn show_theme(&self, name: &str) {
+        let name = if name == AUTO { self.ground.theme() } else { name };
         self.tell(match Theme::load(name, &self.host.paths().themes()) {
             Ok(theme) => {
                 let depth = ColorDepth::detect(&|name| std::env::var(name).ok());

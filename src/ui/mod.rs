@@ -26,8 +26,10 @@ pub use exec::DoorSource;
 
 use effect::OpenTarget;
 use model::{Model, Themes};
+use theme::ground::{AUTO, Ground};
 use theme::{ColorDepth, Theme};
 
+use crate::config::Fold;
 use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
@@ -40,6 +42,8 @@ pub struct UiOptions {
     pub first_prompt: Option<String>,
     /// The theme's name; the configured one when none is given.
     pub theme: Option<String>,
+    /// Is everything said in lines for a screen reader?
+    pub screen_reader: bool,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
     /// Play this session instead of opening one, and end with it.
@@ -65,7 +69,14 @@ pub fn run(
     let name = options.theme.unwrap_or_else(|| host.config().theme.clone());
     let folder = host.paths().themes();
     let depth = ColorDepth::detect(&|name| std::env::var(name).ok());
-    let theme = Theme::load(&name, &folder)?.at_depth(depth);
+    // The terminal's own answer comes after the first frame.
+    let ground = Ground::guess(&|name| std::env::var(name).ok());
+    let file = if name == AUTO { ground.theme() } else { &name };
+    let theme = if options.screen_reader || host.config().ui.screen_reader {
+        view::linear_theme()
+    } else {
+        Theme::load(file, &folder)?.at_depth(depth)
+    };
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
         SessionChoice::Continue => OpenTarget::Latest,
@@ -75,6 +86,10 @@ pub fn run(
     let target = options.replay.map_or(target, OpenTarget::Recording);
     let mut model = Model::new(80, 24);
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
+    model.themes.known.insert(0, AUTO.to_owned());
+    model.settings = host.config().ui.clone();
+    model.settings.screen_reader |= options.screen_reader;
+    model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;

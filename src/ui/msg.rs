@@ -14,6 +14,17 @@ use crate::message::ToolReturn;
 use crate::session::generations::{self, GenerationInfo};
 use crate::wire::{DoorMessage, SessionInfo};
 
+/// What the left button of the mouse did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mouse {
+    /// It was pressed.
+    Press,
+    /// The mouse moved while it was held.
+    Drag,
+    /// It was released.
+    Release,
+}
+
 /// Something that happened. Plain data, so that a test is a list of these.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
@@ -32,6 +43,15 @@ pub enum Msg {
     Focus(bool),
     /// The wheel turned; lines, positive is down.
     Wheel(i32),
+    /// The left button of the mouse, or the mouse while it is held.
+    Mouse {
+        /// What it did.
+        what: Mouse,
+        /// The column, from 0.
+        x: u16,
+        /// The row, from 0.
+        y: u16,
+    },
     /// The engine said something.
     Door(DoorMessage),
     /// The engine is gone.

@@ -15,10 +15,11 @@ use super::external;
 use super::model::Model;
 use super::msg::Msg;
 use super::terminal::{self, Guard, Screen};
-use super::theme::Theme;
+use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
+use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, view};
+use super::view::{Caches, FrameInfo, Linear, farewell, view};
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 
@@ -59,6 +60,10 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// What was said, where a screen reader reads the screen.
+    linear: Option<Linear>,
+    /// Waits for the terminal to say what its background is like, until then.
+    listener: Option<(Listener, f64)>,
     /// The terminal may have lost what was drawn.
     is_stale: bool,
     is_over: bool,
@@ -92,7 +97,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();
-    let guard = Guard::take()?;
+    let guard = Guard::take(&model.settings)?;
     let screen = terminal::screen()?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
@@ -103,6 +108,7 @@ pub(super) async fn run(
     let (done, results) = mpsc::unbounded_channel();
     let editor = host.config().default_editor.clone();
     let executor = Executor::new(host, done);
+    let linear = model.settings.screen_reader.then(Linear::default);
     let mut app = App {
         model,
         theme,
@@ -116,11 +122,14 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        listener: None,
+        linear,
         is_stale: false,
         is_over: false,
     };
-    // The person sees the screen before anything is read or opened.
+    // The person sees the screen before anything is read, opened or asked.
     app.draw()?;
+    app.ask_ground()?;
     let id = app.model.next_effect();
     app.model.opening = Some(id);
     app.executor.run(Effect::Open { id, target });
@@ -128,6 +137,7 @@ pub(super) async fn run(
     let ended = app.serve(results).await;
     let session = app.model.status.info.id.clone();
     drop(app.guard.take());
+    app.say_farewell();
     app.executor.shut_down().await;
     ended?;
     Ok(session)
@@ -150,7 +160,7 @@ impl App {
                             // it had, but not what was in it.
                             self.is_stale |= matches!(msg, Msg::Resize { .. });
                             self.clock.want_now();
-                            self.take_in(msg)?;
+                            self.input(msg)?;
                         }
                     }
                     // The terminal is gone: reading on would spin.
@@ -170,6 +180,71 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    /// Takes in what the person did, and what the terminal says among it.
+    fn input(&mut self, msg: Msg) -> anyhow::Result<()> {
+        let Some((mut listener, until)) = self.listener.take() else { return self.take_in(msg) };
+        let heard = match msg {
+            Msg::Key(key) => listener.hear(key),
+            other => {
+                for key in listener.give_back() {
+                    self.take_in(Msg::Key(key))?;
+                }
+                self.listener = Some((listener, until));
+                return self.take_in(other);
+            }
+        };
+        match heard {
+            Heard::Answer(ground) => {
+                self.executor.ground = ground;
+                if self.model.themes.shown == AUTO {
+                    self.executor.run(Effect::ShowTheme(AUTO.to_owned()));
+                }
+            }
+            Heard::Part => self.listener = Some((listener, until)),
+            Heard::Keys(keys) => {
+                self.listener = (self.time.now() < until).then_some((listener, until));
+                for key in keys {
+                    self.take_in(Msg::Key(key))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the terminal what its background is like, if the theme depends on it. The answer comes
+    /// among the keys, whenever it comes.
+    fn ask_ground(&mut self) -> anyhow::Result<()> {
+        let term = std::env::var("TERM").unwrap_or_default();
+        // These would print the question.
+        let knows = !matches!(term.as_str(), "" | "dumb" | "linux");
+        if self.model.themes.shown == AUTO && knows && self.theme.depth != ColorDepth::None {
+            let out = self.screen.backend_mut();
+            out.write_all(QUESTION.as_bytes())?;
+            Write::flush(out)?;
+            self.listener = Some((Listener::default(), self.time.now() + ANSWERS_WITHIN));
+        }
+        Ok(())
+    }
+
+    /// Leaves the conversation, or its end, where the shell goes on.
+    fn say_farewell(&mut self) {
+        if self.linear.is_some() {
+            return;
+        }
+        let Ok(size) = self.screen.size() else { return };
+        let (what, now) = (self.model.settings.on_exit, self.time.now());
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        // A terminal that is gone has no scrollback.
+        let _ = farewell(
+            &self.model,
+            &self.theme,
+            what,
+            (size.width, size.height),
+            now,
+            &mut |lines| terminal::write_lines(&mut out, lines),
+        );
     }
 
     /// Takes in what the engine says, and all that waits behind it, before anything is drawn.
@@ -210,7 +285,9 @@ impl App {
                 self.take_in(Msg::Said(said))
             }
             Done::Theme(theme) => {
-                self.theme = *theme;
+                if self.linear.is_none() {
+                    self.theme = *theme;
+                }
                 Ok(())
             }
             Done::Highlighted(result) => {
@@ -227,7 +304,7 @@ impl App {
                 Effect::Quit => self.is_over = true,
                 Effect::Suspend => self.suspend()?,
                 Effect::EditExternally(text) => self.edit(&text)?,
-                Effect::Redraw => terminal::forget(&mut self.screen)?,
+                Effect::Redraw => self.forget()?,
                 Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
                 effect => self.executor.run(effect),
             }
@@ -235,7 +312,38 @@ impl App {
         Ok(())
     }
 
+    /// The terminal may have lost what was drawn.
+    fn forget(&mut self) -> io::Result<()> {
+        if self.linear.is_some() {
+            // What was said was said; only the line one writes in is written again.
+            self.shown_title.clear();
+            return Ok(());
+        }
+        terminal::forget(&mut self.screen)
+    }
+
+    /// Says what is new, for a screen reader.
+    fn say(&mut self) -> anyhow::Result<()> {
+        let now = self.time.now();
+        let Self { model, theme, caches, screen, shown_title, linear, .. } = self;
+        let Some(linear) = linear else { return Ok(()) };
+        let width = model.screen.width;
+        let said = linear.next(model, theme, caches, width, now);
+        let prompt = Linear::prompt(model, width);
+        if !said.lines.is_empty() || *shown_title != prompt {
+            terminal::say(screen.backend_mut(), &said.lines, &prompt)?;
+            *shown_title = prompt;
+        }
+        let info = FrameInfo { pager_top: said.pager_top, ..FrameInfo::default() };
+        let _ = model.painted(&info);
+        self.clock.drawn(now);
+        Ok(())
+    }
+
     fn draw(&mut self) -> anyhow::Result<()> {
+        if self.linear.is_some() {
+            return self.say();
+        }
         let now = self.time.now();
         let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
         terminal::begin_frame(screen)?;
@@ -245,8 +353,8 @@ impl App {
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;
-        if let Some(info) = info {
-            model.painted(&info);
+        if let Some(copy) = info.and_then(|info| model.painted(&info)) {
+            self.executor.run(copy);
         }
         let title = title(model);
         if *shown_title != title {
@@ -265,10 +373,10 @@ impl App {
         self.input = None;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
-        self.guard = Some(Guard::take()?);
+        self.guard = Some(Guard::take(&self.model.settings)?);
         // An interrupt that was meant for the editor does not end this program.
         self.signals = Signals::listen()?;
-        terminal::forget(&mut self.screen)?;
+        self.forget()?;
         self.clock.want_now();
         self.take_in(Msg::Edited(result))
     }
@@ -278,8 +386,8 @@ impl App {
         drop(self.guard.take());
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
-        self.guard = Some(Guard::take()?);
-        terminal::forget(&mut self.screen)?;
+        self.guard = Some(Guard::take(&self.model.settings)?);
+        self.forget()?;
         self.clock.want_now();
         Ok(())
     }

@@ -6,24 +6,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
     Event as TermEvent, KeyCode as TermKey, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
-    MouseEventKind, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+    MouseButton, MouseEvent, MouseEventKind, PopKeyboardEnhancementFlags,
+    PushKeyboardEnhancementFlags,
 };
+use crossterm::style::{ContentStyle, PrintStyledContent, StyledContent};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm};
+use ratatui::text::Line;
 
 use super::key::{KeyCode, KeyPress};
-use super::msg::Msg;
+use super::msg::{Mouse, Msg};
+use crate::config::UiConfig;
 
 /// Where frames go: one write a frame, whatever it holds.
 pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
-/// Wheel only: drag and double click stay the terminal's own, so that its selection works.
-const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+/// Wheel, buttons, and the mouse while one is held.
+const MOUSE_ON: &str = "\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1003l\x1b[?1002l";
 
 /// The window's title is kept by the terminal and given back, where it can do that.
@@ -31,18 +35,28 @@ const PUSH_TITLE: &str = "\x1b[22;0t";
 const POP_TITLE: &str = "\x1b[23;0t";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Was the main screen kept, for a screen reader?
+static IS_LINEAR: AtomicBool = AtomicBool::new(false);
 
 /// Takes the terminal over; dropping it gives the terminal back.
 #[derive(Debug)]
 pub(super) struct Guard(());
 
 impl Guard {
-    /// Raw mode, the other screen, pastes in brackets, focus and wheel told, keys told apart.
-    pub(super) fn take() -> io::Result<Self> {
+    /// Raw mode, the other screen, pastes in brackets, focus and, if wanted, the mouse told, keys told
+    /// apart.
+    pub(super) fn take(settings: &UiConfig) -> io::Result<Self> {
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
         let guard = Self(());
         let mut out = io::stdout().lock();
+        IS_LINEAR.store(settings.screen_reader, Ordering::SeqCst);
+        if settings.screen_reader {
+            // Nothing else: keys a terminal tells apart change what a screen reader hears.
+            queue!(out, EnableBracketedPaste)?;
+            out.flush()?;
+            return Ok(guard);
+        }
         queue!(
             out,
             EnterAlternateScreen,
@@ -51,7 +65,9 @@ impl Guard {
             // Terminals that do not know it ignore it; asking first would cost a round trip.
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
-        out.write_all(MOUSE_ON.as_bytes())?;
+        if settings.mouse {
+            out.write_all(MOUSE_ON.as_bytes())?;
+        }
         out.write_all(PUSH_TITLE.as_bytes())?;
         out.flush()?;
         Ok(guard)
@@ -73,6 +89,13 @@ pub(super) fn restore() {
         return;
     }
     let mut out = io::stdout().lock();
+    if IS_LINEAR.load(Ordering::SeqCst) {
+        let _ = queue!(out, DisableBracketedPaste);
+        let _ = out.write_all(b"\r\n");
+        let _ = out.flush();
+        let _ = disable_raw_mode();
+        return;
+    }
     // A terminal that is gone cannot be given back; there is nobody left to tell.
     let _ = queue!(
         out,
@@ -119,6 +142,28 @@ pub(super) fn forget(screen: &mut Screen) -> io::Result<()> {
     Ok(())
 }
 
+/// Says `lines` above the line one writes in, which is written anew.
+pub(super) fn say(out: &mut impl Write, lines: &[String], prompt: &str) -> io::Result<()> {
+    out.write_all(b"\r\x1b[K")?;
+    for line in lines {
+        write!(out, "{line}\r\n")?;
+    }
+    out.write_all(prompt.as_bytes())?;
+    out.flush()
+}
+
+/// Writes lines as a shell's command would: colours, no places.
+pub(super) fn write_lines(out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
+    for line in lines {
+        for span in &line.spans {
+            let style: ContentStyle = line.style.patch(span.style).into_crossterm();
+            queue!(out, PrintStyledContent(StyledContent::new(style, &span.content)))?;
+        }
+        out.write_all(b"\r\n")?;
+    }
+    Ok(())
+}
+
 /// Calls the window `title`, which must be free of control characters.
 pub(super) fn set_title(screen: &mut Screen, title: &str) -> io::Result<()> {
     write!(screen.backend_mut(), "\x1b]2;{title}\x07")?;
@@ -160,9 +205,16 @@ pub(super) fn msg_of(event: TermEvent) -> Option<Msg> {
         TermEvent::Mouse(mouse) => match mouse.kind {
             MouseEventKind::ScrollUp => Some(Msg::Wheel(-1)),
             MouseEventKind::ScrollDown => Some(Msg::Wheel(1)),
+            MouseEventKind::Down(MouseButton::Left) => Some(of_mouse(Mouse::Press, &mouse)),
+            MouseEventKind::Drag(MouseButton::Left) => Some(of_mouse(Mouse::Drag, &mouse)),
+            MouseEventKind::Up(MouseButton::Left) => Some(of_mouse(Mouse::Release, &mouse)),
             _ => None,
         },
     }
+}
+
+fn of_mouse(what: Mouse, mouse: &MouseEvent) -> Msg {
+    Msg::Mouse { what, x: mouse.column, y: mouse.row }
 }
 
 fn press_of(code: TermKey, modifiers: KeyModifiers) -> Option<KeyPress> {

@@ -100,7 +100,8 @@ impl Harness {
                 info = Some(view(&self.model, &self.theme, &mut self.caches, frame, self.now));
             })
             .expect("frame");
-        self.model.painted(&info.expect("drawn"));
+        let copy = self.model.painted(&info.expect("drawn"));
+        self.effects.extend(copy);
         terminal
     }
 

@@ -5,6 +5,7 @@
 //! what the terminal can show.
 
 pub mod depth;
+pub mod ground;
 mod marks;
 mod parse;
 #[cfg(test)]

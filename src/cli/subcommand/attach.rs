@@ -58,6 +58,7 @@ pub(super) fn run(args: AttachArgs, flags: &Args) -> anyhow::Result<End> {
         session: SessionChoice::New,
         first_prompt: flags.prompt.clone(),
         theme: flags.theme.clone(),
+        screen_reader: flags.screen_reader,
         warnings,
         replay: None,
     };

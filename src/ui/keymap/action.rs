@@ -217,6 +217,8 @@ pub enum Action {
     Open,
     /// Copy the selected cell's source.
     Copy,
+    /// Changes side by side, or one below the other.
+    ToggleBeside,
     /// Copy a block of code, or what a tool was called with.
     CopyCode,
     /// Search.

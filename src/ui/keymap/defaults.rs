@@ -71,6 +71,12 @@ const TRANSCRIPT: &[Row] = &[
     ("G end", Action::Bottom, "To the end, and follow", ""),
     ("enter space", Action::Fold, "Show all or little of this cell", "fold"),
     ("o v", Action::Open, "This cell on the whole screen", "open"),
+    (
+        "s",
+        Action::ToggleBeside,
+        "Changes side by side (from 140 columns), or one below the other",
+        "",
+    ),
     ("y", Action::Copy, "Copy what this cell was made from", "copy"),
     (
         "c",
@@ -97,6 +103,12 @@ const PAGER: &[Row] = &[
     ("d ctrl-d", Action::HalfDown, "Down half a page", ""),
     ("b", Action::PageUp, "Up a page", ""),
     ("space", Action::PageDown, "Down a page", "page"),
+    (
+        "s",
+        Action::ToggleBeside,
+        "Changes side by side (from 140 columns), or one below the other",
+        "",
+    ),
     ("g home", Action::Top, "To the beginning", ""),
     ("G end", Action::Bottom, "To the end", ""),
     ("/", Action::Search, "Search", "search"),

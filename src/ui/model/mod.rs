@@ -19,6 +19,7 @@ pub mod question;
 pub mod replay;
 pub mod rewind;
 pub mod search;
+pub mod selection;
 pub mod sessions;
 pub mod setup;
 pub mod status;
@@ -27,11 +28,13 @@ pub mod timeline;
 pub mod transcript;
 pub mod vim;
 
-use super::effect::EffectId;
+use super::effect::{Effect, EffectId};
 use super::keymap::{Context, Keymap};
+use super::render::format;
+use crate::config::{Fold, UiConfig};
 use approval::Approvals;
 use calls::Calls;
-use cell::Cell;
+use cell::{Cell, CellKind, ToolState};
 use composer::Composer;
 use mention::Mention;
 use overlay::Overlay;
@@ -175,6 +178,10 @@ pub struct Model {
     pub keymap: Keymap,
     /// Is all of long tool output shown?
     pub shows_details: bool,
+    /// Are changes shown side by side where there is room?
+    pub diffs_beside: bool,
+    /// How the person wants the screen to behave.
+    pub settings: UiConfig,
     /// Work in the background.
     pub tasks: tasks::Tasks,
     /// What is looked for.
@@ -248,6 +255,8 @@ impl Model {
             focus: Focus::default(),
             keymap: Keymap::default(),
             shows_details: false,
+            diffs_beside: true,
+            settings: UiConfig::default(),
             tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
@@ -328,13 +337,25 @@ impl Model {
     /// Is all of this cell shown?
     #[must_use]
     pub fn is_open(&self, cell: &Cell) -> bool {
-        cell.open.unwrap_or(self.shows_details)
+        cell.open.unwrap_or_else(|| self.shows_details || self.unfolds(cell))
     }
 
-    /// Takes in what was drawn: drawing alone knows how high cells are.
-    pub fn painted(&mut self, frame: &FrameInfo) {
+    /// Do the settings say that this call's result is shown?
+    fn unfolds(&self, cell: &Cell) -> bool {
+        let CellKind::Tool(tool) = &cell.kind else { return false };
+        // `Fold::Never` begins with all details shown; the key for them still folds.
+        self.settings.fold == Fold::Success && tool.state == ToolState::Failed
+            || self.transcript.is_among_last_calls(cell.id, self.settings.open_last)
+    }
+
+    /// Takes in what was drawn: drawing alone knows how high cells are, and what text was selected.
+    pub fn painted(&mut self, frame: &FrameInfo) -> Option<Effect> {
         let transcript = &mut self.transcript;
         transcript.pending.clear();
+        transcript.pane.clone_from(&frame.pane);
+        if transcript.selection.is_some_and(|selection| selection.is_over) {
+            transcript.selection = None;
+        }
         if transcript.position == Position::Follow && frame.position != Position::Follow {
             let cells = transcript.cells().len();
             let last = frame.measured.iter().rev().find(|(index, _)| index + 1 == cells);
@@ -364,6 +385,9 @@ impl Model {
             }
             _ => {}
         }
+        let text = frame.selected.clone().filter(|text| !text.trim().is_empty())?;
+        let lines = format::count(text.lines().count(), "line", "lines");
+        Some(Effect::Copy { text, what: format!("Selected text, {lines}") })
     }
 
     /// When something changes by itself next, seconds since 1970; none when nothing does.

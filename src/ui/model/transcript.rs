@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::cell::{Cell, CellId, CellKind, Fate, Group, Life, ToolCell, ToolState};
 use super::heights::Heights;
+use super::selection::{Selection, Spot};
 use crate::message::Generation;
 
 /// Where the window onto the transcript stands. Anchored to content, so that nothing that is
@@ -71,6 +72,24 @@ pub struct Seen {
     pub lines: usize,
 }
 
+/// Where the lines of the transcript stand on the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pane {
+    /// Column of the first character.
+    pub x: u16,
+    /// Each visible line: its row, its cell, which of its lines.
+    pub rows: Vec<(u16, CellId, usize)>,
+}
+
+impl Pane {
+    /// What stands at a place of the screen; the nearest line when none does.
+    #[must_use]
+    pub fn spot(&self, x: u16, y: u16) -> Option<Spot> {
+        let nearest = self.rows.iter().min_by_key(|(row, ..)| row.abs_diff(y))?;
+        Some(Spot { cell: nearest.1, line: nearest.2, column: x.saturating_sub(self.x) })
+    }
+}
+
 /// What only drawing knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameInfo {
@@ -86,6 +105,10 @@ pub struct FrameInfo {
     pub pager_top: Option<usize>,
     /// First line shown of what is asked for, when it is shown whole.
     pub asked_top: Option<usize>,
+    /// Which line of which cell stands where.
+    pub pane: Pane,
+    /// The source of what was selected with the mouse, once the button is released.
+    pub selected: Option<String>,
 }
 
 /// The transcript.
@@ -109,6 +132,10 @@ pub struct Transcript {
     pub copied: Option<(CellId, usize)>,
     /// Is the selection to be taken along by the next scroll?
     pub drags_selection: bool,
+    /// What is being selected with the mouse.
+    pub selection: Option<Selection>,
+    /// Where lines stand on the screen.
+    pub pane: Pane,
     /// What was drawn last.
     pub visible: Option<Visible>,
     /// How high cells are, as far as it is known.
@@ -241,6 +268,15 @@ impl Transcript {
         if self.cells[index].group != group {
             self.edit_alone(index, |cell| cell.group = group);
         }
+    }
+
+    /// Is this one of the last `count` calls? Looked for near the end only.
+    #[must_use]
+    pub fn is_among_last_calls(&self, id: CellId, count: usize) -> bool {
+        const NEAR_THE_END: usize = 200;
+        let calls = self.cells.iter().rev().take(NEAR_THE_END);
+        let mut calls = calls.filter(|cell| matches!(cell.kind, CellKind::Tool(_)));
+        calls.by_ref().take(count).any(|cell| cell.id == id)
     }
 
     /// Is this cell part of a row that another one draws?

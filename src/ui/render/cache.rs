@@ -26,6 +26,8 @@ pub struct LineKey {
     pub theme: u64,
     /// Is it folded?
     pub folded: bool,
+    /// Are changes shown side by side where there is room?
+    pub beside: bool,
 }
 
 /// The lines of cells, those seen longest ago dropped first.
@@ -151,7 +153,7 @@ mod tests {
     use crate::ui::theme::Theme;
 
     fn key(id: u64) -> LineKey {
-        LineKey { id, version: 1, width: 80, theme: 7, folded: false }
+        LineKey { id, version: 1, width: 80, theme: 7, folded: false, beside: false }
     }
 
     fn draw(text: &str) -> Vec<Line<'static>> {
@@ -170,6 +172,7 @@ mod tests {
             LineKey { width: 81, ..key(1) },
             LineKey { theme: 8, ..key(1) },
             LineKey { folded: true, ..key(1) },
+            LineKey { beside: true, ..key(1) },
         ];
         for key in changed {
             assert_eq!(cache.known_height(&key), None);

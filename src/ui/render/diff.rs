@@ -3,6 +3,7 @@
 //! [`Diff`] finds the rows at once and draws any range of them, so that a change of ten thousand lines
 //! costs what is on the screen.
 
+mod beside;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::ops::Range;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+pub use self::beside::{BESIDE_FROM, Beside};
 use self::rows::{Label, Row, Texts};
 use super::format;
 use super::highlight::{HighlightCache, language_of};
@@ -172,6 +174,15 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// A row as the old text has it.
+    fn old_side(&mut self, row: Row) -> Vec<Line<'static>> {
+        let Row::Context { block, old, .. } = row else { return self.row(row) };
+        let number = self.number(block, self.diff.blocks[block].old_start, old);
+        let style = self.theme.diff_context;
+        let look = Look { number, sign: " ", style, word: style };
+        self.text(self.diff.texts[block].old[old], Vec::new(), &[], &look)
+    }
+
     fn number(&self, block: usize, start: u64, index: usize) -> Option<u64> {
         let known = self.digits > 0 && !self.diff.blocks[block].is_summary;
         known.then(|| start.saturating_add(index as u64))
@@ -203,6 +214,22 @@ impl<'a> Painter<'a> {
             Label::Path(block) => {
                 let path = sanitize_line(&self.diff.blocks[block].path, 0);
                 Line::styled(truncate_middle(&path, room).into_owned(), self.theme.strong)
+            }
+            Label::Binary(block) => {
+                let block = &self.diff.blocks[block];
+                let size = |text: &str| format::size(text.len() as u64);
+                let text = format!(
+                    "binary file, {} {} {}",
+                    size(&block.old_text),
+                    self.theme.marks.arrow,
+                    size(&block.new_text)
+                );
+                Line::styled(text, self.theme.muted)
+            }
+            Label::Renamed(block) => {
+                let path = sanitize_line(&self.diff.blocks[block].path, 0);
+                let path = truncate_middle(&path, room.saturating_sub(13));
+                Line::styled(format!("renamed from {path}"), self.theme.muted)
             }
             Label::New => Line::styled("new file", self.theme.muted),
             Label::Deleted => Line::styled("deleted file", self.theme.muted),

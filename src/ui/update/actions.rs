@@ -14,9 +14,6 @@ use super::{
 };
 use crate::wire::Command;
 
-/// Lines one notch of the wheel scrolls.
-const WHEEL_LINES: i32 = 3;
-
 /// Carries out an action that does not belong to one place.
 pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect> {
     match action {
@@ -176,6 +173,7 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
 
 /// The wheel turned.
 pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
+    let lines = notches * i32::from(model.settings.wheel_lines);
     match model.overlays.last_mut() {
         Some(
             Overlay::Help { scroll }
@@ -186,15 +184,15 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Pager(pager)) => {
-            pager.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            pager.pending.push(PagerMove::Scroll(Scroll::Lines(lines)));
             Vec::new()
         }
         Some(Overlay::Generation(past)) => {
-            past.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            past.pending.push(PagerMove::Scroll(Scroll::Lines(lines)));
             Vec::new()
         }
         Some(_) => Vec::new(),
-        None => scroll(model, Scroll::Lines(notches * WHEEL_LINES)),
+        None => scroll(model, Scroll::Lines(lines)),
     }
 }
 

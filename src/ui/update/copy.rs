@@ -20,7 +20,18 @@ fn subject(model: &Model) -> Option<&Cell> {
 /// Copies the selected cell.
 pub(super) fn cell(model: &mut Model, now: f64) -> Vec<Effect> {
     let Some(cell) = subject(model) else { return Vec::new() };
-    let (what, text) = match &cell.kind {
+    let (what, text) = named_source(model, cell);
+    send(model, what, text, now)
+}
+
+/// What a cell was made from.
+#[must_use]
+pub fn source(model: &Model, cell: &Cell) -> String {
+    named_source(model, cell).1
+}
+
+fn named_source(model: &Model, cell: &Cell) -> (&'static str, String) {
+    match &cell.kind {
         CellKind::User { text, .. } => ("Prompt", text.clone()),
         CellKind::Assistant { text } => ("Answer", text.to_string()),
         CellKind::Thinking { text, .. } => ("Thinking", text.to_string()),
@@ -34,8 +45,7 @@ pub(super) fn cell(model: &mut Model, now: f64) -> Vec<Effect> {
             ("What was looked at", group_text(model, cell))
         }
         CellKind::Tool(tool) => tool_text(tool),
-    };
-    send(model, what, text, now)
+    }
 }
 
 fn group_text(model: &Model, leader: &Cell) -> String {

@@ -34,14 +34,16 @@ mod timeline;
 mod vim;
 mod wire;
 
+pub use copy::source;
 pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
 use super::model::editor::Editor;
+use super::model::selection::Selection;
 use super::model::status::{Activity, Toast};
 use super::model::{EditTarget, LEAVE_SECONDS, Model};
-use super::msg::Msg;
+use super::msg::{Mouse, Msg};
 use crate::wire::DoorMessage;
 
 /// Takes `msg` in at `now`, in seconds since 1970.
@@ -90,6 +92,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             model.screen.is_focused = is_focused;
             Vec::new()
         }
+        Msg::Mouse { what, x, y } => mouse(model, what, x, y),
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => {
             let again = ledger::follow(model, &message);
@@ -160,6 +163,27 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Tick => tick(model, now),
         Msg::Terminate => vec![Effect::Quit],
     }
+}
+
+/// Selecting text of the transcript. What is selected is copied when the button is released.
+fn mouse(model: &mut Model, what: Mouse, x: u16, y: u16) -> Vec<Effect> {
+    let transcript = &mut model.transcript;
+    let spot = transcript.pane.spot(x, y).filter(|_| model.overlays.is_empty());
+    match (what, spot, &mut transcript.selection) {
+        // Beside the pane nothing begins.
+        (Mouse::Press, Some(spot), selection)
+            if transcript.pane.rows.iter().any(|(row, ..)| *row == y) =>
+        {
+            *selection = Some(Selection { from: spot, to: spot, is_over: false });
+        }
+        (Mouse::Drag, Some(spot), Some(selection)) => selection.to = spot,
+        (Mouse::Release, _, selection) => match selection {
+            Some(marked) if marked.from != marked.to => marked.is_over = true,
+            _ => *selection = None,
+        },
+        _ => {}
+    }
+    Vec::new()
 }
 
 fn door(model: &mut Model, message: DoorMessage, now: f64) -> Vec<Effect> {

@@ -6,7 +6,7 @@ use super::super::keymap::Action;
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
-use super::{actions, papers, setup, slash, toast};
+use super::{actions, papers, setup, slash};
 
 /// Shows all actions and commands.
 pub(super) fn open_palette(model: &mut Model) {
@@ -138,10 +138,8 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             setup::choose(model, choice, now)
         }
         Choice::Theme(name) => {
-            let text = format!("Theme {name}; theme = \"{name}\" in config.toml keeps it");
-            toast(model, text, now);
-            model.themes.chosen = name;
-            Vec::new()
+            model.themes.chosen.clone_from(&name);
+            vec![Effect::KeepTheme(name)]
         }
         Choice::Stash(index) => {
             model.composer.take_from_stash(index);

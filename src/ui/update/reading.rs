@@ -49,6 +49,7 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::Bottom => scroll(model, Scroll::Bottom),
         Action::Fold => fold(model),
         Action::Open => open(model),
+        Action::ToggleBeside => toggle_beside(model, now),
         Action::Copy => return Some(copy::cell(model, now)),
         Action::CopyCode => return Some(copy::code(model, now)),
         Action::CancelCall => return Some(calls::stop_selected(model, now)),
@@ -136,6 +137,12 @@ fn fold(model: &mut Model) {
     select(model, index, Scroll::Reveal);
 }
 
+fn toggle_beside(model: &mut Model, now: f64) {
+    model.diffs_beside = !model.diffs_beside;
+    let what = if model.diffs_beside { "side by side, from 140 columns" } else { "in one column" };
+    toast(model, format!("Changes {what}"), now);
+}
+
 fn open(model: &mut Model) {
     if let Some(cell) = model.transcript.selected {
         model.overlays.push(Overlay::Pager(Pager { cell, top: 0, pending: Vec::new() }));
@@ -157,6 +164,10 @@ pub(super) fn act_in_pager(model: &mut Model, action: Action, now: f64) -> Optio
         Action::PreviousMatch => PagerMove::Match { forward: false, here: false },
         Action::Search => {
             search::begin(model);
+            return Some(Vec::new());
+        }
+        Action::ToggleBeside => {
+            toggle_beside(model, now);
             return Some(Vec::new());
         }
         Action::Copy => return Some(copy::cell(model, now)),

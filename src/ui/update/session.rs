@@ -139,6 +139,8 @@ pub(super) fn reset(model: &mut Model) {
     fresh.composer = Composer::default();
     std::mem::swap(&mut fresh.composer, &mut model.composer);
     fresh.shows_details = model.shows_details;
+    fresh.settings = model.settings.clone();
+    fresh.diffs_beside = model.diffs_beside;
     fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
     fresh.shell = model.shell.take();

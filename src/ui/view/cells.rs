@@ -31,6 +31,7 @@ pub(super) fn lines(
     now: f64,
 ) -> Vec<Line<'static>> {
     let prose = width.min(PROSE_COLUMNS);
+    let beside = model.diffs_beside;
     let lines: Vec<_> = match &cell.kind {
         CellKind::User { text, steered } => user(text, *steered, theme, prose),
         CellKind::Assistant { text } => markdown(text, prose, theme, highlight),
@@ -51,9 +52,9 @@ pub(super) fn lines(
             }
             // What shares a row is opened to see its calls; one of them opens by itself.
             Group::Leader { .. } => {
-                tool::lines(model.shows_details, call, theme, highlight, width, now)
+                tool::lines((model.shows_details, beside), call, theme, highlight, width, now)
             }
-            _ => tool::lines(model.is_open(cell), call, theme, highlight, width, now),
+            _ => tool::lines((model.is_open(cell), beside), call, theme, highlight, width, now),
         },
         CellKind::Notice { level, text } => notice(*level, text, theme, prose),
         CellKind::Plan { text } => {

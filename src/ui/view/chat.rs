@@ -11,13 +11,16 @@ use ratatui::widgets::Widget;
 use regex::Regex;
 
 use super::super::keymap::{Action, Context};
-use super::super::model::cell::{Cell, CellKind};
+use super::super::model::cell::{Cell, CellId, CellKind};
 use super::super::model::search::{compile, matches};
-use super::super::model::transcript::{FrameInfo, Position, Scroll, Visible};
+use super::super::model::selection::source_of;
+use super::super::model::transcript::{FrameInfo, Pane, Position, Scroll, Visible};
 use super::super::model::{Focus, Model};
 use super::super::render::cache::LineKey;
+use super::super::render::highlight::HighlightCache;
 use super::super::render::width::width as text_width;
 use super::super::theme::Theme;
+use super::super::update::source;
 use super::put::put;
 use super::{Caches, cells, scrollbar, welcome};
 
@@ -33,6 +36,7 @@ struct Window<'a> {
     now: f64,
     pattern: Option<Regex>,
     measured: Vec<(usize, usize)>,
+    rows: Vec<(u16, CellId, usize)>,
 }
 
 /// Draws the window and says where it stands.
@@ -65,10 +69,13 @@ pub(super) fn draw(
         now,
         pattern,
         measured: Vec::new(),
+        rows: Vec::new(),
     };
     let (top, position) = window.resolve();
     let visible = window.draw_from(top, area, buffer);
     let new = (position != Position::Follow).then(|| window.new_lines());
+    let selected = window.selected_source();
+    let pane = Pane { x: area.x, rows: std::mem::take(&mut window.rows) };
     let measured = std::mem::take(&mut window.measured);
     if position != Position::Follow || model.focus == Focus::Transcript {
         scrollbar::draw(model, theme, &measured, top, area, buffer);
@@ -81,7 +88,16 @@ pub(super) fn draw(
         let x = area.right().saturating_sub(columns(text));
         put(buffer, (x.max(area.x), area.y), area.width, text, theme.badge);
     }
-    FrameInfo { position, visible, width: area.width, measured, pager_top: None, asked_top: None }
+    FrameInfo {
+        position,
+        visible,
+        width: area.width,
+        measured,
+        pager_top: None,
+        asked_top: None,
+        pane,
+        selected,
+    }
 }
 
 impl Window<'_> {
@@ -255,8 +271,10 @@ impl Window<'_> {
             let from = skip.saturating_sub(gap);
             let start = row;
             let (pattern, theme) = (self.pattern.clone(), self.theme);
-            let lines = self.lines_of(index);
             let mut shown = from;
+            let (id, selection) = (ids[index].id, self.model.transcript.selection);
+            let mut rows = std::mem::take(&mut self.rows);
+            let lines = self.lines_of(index);
             for line in lines.as_slice().iter().skip(from) {
                 if row >= bottom {
                     break;
@@ -266,10 +284,18 @@ impl Window<'_> {
                 if let Some(pattern) = &pattern {
                     mark_matches(pattern, line, theme, place, buffer);
                 }
+                if let Some((from, to)) = selection.and_then(|s| s.columns(id, shown)) {
+                    let end = to.saturating_add(1).min(columns(&text_of(line))).min(width);
+                    let wide = end.saturating_sub(from);
+                    let place = Rect { x: area.x + from.min(end), width: wide, ..place };
+                    buffer.set_style(place, theme.selection);
+                }
+                rows.push((row, id, shown));
                 row += 1;
                 shown += 1;
             }
             let is_cut = shown < lines.len();
+            self.rows = rows;
             if row > start {
                 visible.last = ids[index].id;
                 visible.last_is_cut = is_cut;
@@ -279,6 +305,30 @@ impl Window<'_> {
             index += 1;
         }
         Some(visible)
+    }
+
+    /// What was selected with the mouse, as it was before it was wrapped and drawn.
+    fn selected_source(&mut self) -> Option<String> {
+        let selection = self.model.transcript.selection.filter(|s| s.is_over)?;
+        let (first, last) = selection.ordered();
+        let from = self.model.transcript.index_of(first.cell)?;
+        let to = self.model.transcript.index_of(last.cell)?;
+        let mut texts = Vec::new();
+        for index in from..=to {
+            if self.model.transcript.is_hidden(index) {
+                continue;
+            }
+            let cell = &self.model.transcript.cells()[index];
+            let drawn: Vec<Vec<(u16, char)>> =
+                self.lines_of(index).as_slice().iter().map(places).collect();
+            let is_selected = |line: usize, column: u16| {
+                let columns = selection.columns(cell.id, line);
+                columns.is_some_and(|(from, to)| (from..=to).contains(&column))
+            };
+            let source = source_of(&source(self.model, cell), &drawn, is_selected);
+            texts.push(source.unwrap_or_else(|| plain(&drawn, is_selected)));
+        }
+        Some(texts.join("\n\n"))
     }
 
     /// The selected cell has a bar beside it, or where there is no room, its ground.
@@ -298,6 +348,31 @@ impl Window<'_> {
             }
         }
     }
+}
+
+/// The characters of a line and the columns they stand in.
+fn places(line: &Line<'static>) -> Vec<(u16, char)> {
+    let mut column = 0;
+    let mut places = Vec::new();
+    for c in line.spans.iter().flat_map(|span| span.content.chars()) {
+        places.push((column, c));
+        column += columns(c.encode_utf8(&mut [0; 4]));
+    }
+    places
+}
+
+/// What was drawn, where it comes from no source.
+fn plain(drawn: &[Vec<(u16, char)>], is_selected: impl Fn(usize, u16) -> bool) -> String {
+    let line = |(number, line): (usize, &Vec<(u16, char)>)| {
+        let text: String = line
+            .iter()
+            .filter(|(column, _)| is_selected(number, *column))
+            .map(|(_, c)| c)
+            .collect();
+        text.trim_end().to_owned()
+    };
+    let lines: Vec<String> = drawn.iter().enumerate().map(line).collect();
+    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 fn text_of(line: &Line<'_>) -> String {
@@ -371,6 +446,7 @@ fn lines<'a>(
                 width,
                 theme: theme.revision,
                 folded: !model.is_open(cell),
+                beside: model.diffs_beside,
             };
             Lines::Kept(
                 lines.lines(key, highlight, || {
@@ -379,6 +455,24 @@ fn lines<'a>(
             )
         }
     }
+}
+
+/// The lines of a cell with the gap above it, drawn anew; none when another cell draws its row.
+pub(super) fn lines_with_gap(
+    model: &Model,
+    theme: &Theme,
+    highlight: &HighlightCache,
+    index: usize,
+    width: u16,
+    now: f64,
+) -> Vec<Line<'static>> {
+    if model.transcript.is_hidden(index) {
+        return Vec::new();
+    }
+    let cell = &model.transcript.cells()[index];
+    let mut lines = vec![Line::default(); gap_above(model, index)];
+    lines.extend(cells::lines(model, cell, theme, highlight, width, now));
+    lines
 }
 
 /// Blank lines above a cell: none between tool calls, so that a row of them reads as a list.

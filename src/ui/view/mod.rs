@@ -9,10 +9,12 @@ mod composer;
 mod dialog;
 #[cfg(test)]
 mod faithful;
+mod farewell;
 mod generation;
 mod help;
 mod layout;
 mod ledger;
+mod linear;
 mod mark;
 mod nested;
 mod pager;
@@ -52,6 +54,8 @@ use super::render::cache::LineCache;
 use super::render::highlight::HighlightCache;
 use super::render::stream::MarkdownStream;
 use super::theme::Theme;
+pub use farewell::farewell;
+pub use linear::{Linear, linear_theme};
 
 /// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
 /// of the screen.

@@ -14,7 +14,6 @@ use super::super::model::search::{compile, matches};
 use super::super::model::transcript::Scroll;
 use super::super::render::ansi::ansi;
 use super::super::render::cache::LineKey;
-use super::super::render::diff::diff;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{line_width, truncate};
@@ -131,6 +130,7 @@ fn all(
         width,
         theme: theme.revision,
         folded: false,
+        beside: model.diffs_beside,
     };
     let generation = caches.highlight.generation();
     if let Some((kept, at, lines)) = &caches.pages.0
@@ -145,12 +145,14 @@ fn all(
             let from = model.transcript.index_of(cell.id).unwrap_or_default();
             let row = model.transcript.cells().iter().skip(from).take(count);
             row.flat_map(|cell| match &cell.kind {
-                CellKind::Tool(call) => whole_tool(call, theme, hl, width, now),
+                CellKind::Tool(call) => whole_tool(call, model.diffs_beside, theme, hl, width, now),
                 _ => Vec::new(),
             })
             .collect()
         }
-        (CellKind::Tool(call), _) => whole_tool(call, theme, hl, width, now).into(),
+        (CellKind::Tool(call), _) => {
+            whole_tool(call, model.diffs_beside, theme, hl, width, now).into()
+        }
         _ => {
             let whole = Cell { open: Some(true), ..cell.clone() };
             cells::lines(model, &whole, theme, hl, width, now).into()
@@ -163,6 +165,7 @@ fn all(
 /// Everything there is about a call: what it was called with, and all that came of it.
 fn whole_tool(
     call: &ToolCell,
+    beside: bool,
     theme: &Theme,
     hl: &HighlightCache,
     width: u16,
@@ -197,7 +200,7 @@ fn whole_tool(
         })
         .collect();
     if !diffs.is_empty() {
-        lines.extend(diff(&diffs, width, theme, hl));
+        lines.extend(tool::diff_lines(&diffs, beside, usize::MAX, width, theme, hl).0);
         lines.push(Line::default());
     }
     let text = result.output.text();

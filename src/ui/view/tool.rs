@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::super::model::cell::{ToolCell, ToolState};
 use super::super::render::ansi::ansi;
-use super::super::render::diff::diff;
+use super::super::render::diff::{BESIDE_FROM, Beside, Diff};
 use super::super::render::format;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
@@ -26,9 +26,9 @@ const FOLDED_DIFF: usize = 14;
 const UNFOLDED: usize = 400;
 const INDENT: &str = "  ";
 
-/// The lines of a tool card.
+/// The lines of a tool card: all of its result, or little; changes side by side where there is room.
 pub(super) fn lines(
-    details: bool,
+    (details, beside): (bool, bool),
     tool: &ToolCell,
     theme: &Theme,
     highlight: &HighlightCache,
@@ -38,7 +38,9 @@ pub(super) fn lines(
     let mut lines = vec![header(tool, theme, width, now)];
     lines.extend(nested::lines(tool, details, theme, width));
     match &tool.result {
-        Some(result) => lines.extend(result_lines(tool, result, details, theme, highlight, width)),
+        Some(result) => {
+            lines.extend(result_lines(tool, result, (details, beside), theme, highlight, width));
+        }
         None => lines.extend(live(tool, details, theme, width)),
     }
     lines
@@ -108,11 +110,12 @@ pub(super) fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Li
         }
     };
     let mut note = note.map(|note| format!(" {note}")).unwrap_or_default();
+    let exit = exit_code(tool).map(|code| format!(" exit {code}")).unwrap_or_default();
     if tool.edited {
         note.push_str(" as you changed it");
     }
     let name = sanitize(&tool.name).into_owned();
-    let taken = 2 + text_width(&name) + 1 + text_width(&note);
+    let taken = 2 + text_width(&name) + 1 + text_width(&exit) + text_width(&note);
     let room = usize::from(width).saturating_sub(taken);
     let argument = tool.key_argument.as_deref().map(sanitize).unwrap_or_default();
     let argument = truncate(&argument, room).into_owned();
@@ -120,9 +123,20 @@ pub(super) fn header(tool: &ToolCell, theme: &Theme, width: u16, now: f64) -> Li
         Span::styled(format!("{mark} "), style),
         Span::styled(name, theme.tool_name),
         Span::styled(format!(" {argument}"), theme.tool_arg),
+        Span::styled(exit, theme.danger),
         Span::styled(note, theme.muted),
     ]);
     truncate_line(line, usize::from(width))
+}
+
+/// What a failed command ended with; the tool says it in words.
+pub(super) fn exit_code(tool: &ToolCell) -> Option<&str> {
+    if tool.state != ToolState::Failed || !is_command(&tool.name) {
+        return None;
+    }
+    let (_, code) = tool.result.as_ref()?.message.split_once("exit code: ")?;
+    let end = code.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(code.len());
+    (1..=4).contains(&end).then(|| &code[..end])
 }
 
 fn seconds(time: f64) -> Duration {
@@ -139,7 +153,7 @@ fn live(tool: &ToolCell, details: bool, theme: &Theme, width: u16) -> Vec<Line<'
 fn result_lines(
     tool: &ToolCell,
     result: &ToolReturn,
-    details: bool,
+    (details, beside): (bool, bool),
     theme: &Theme,
     highlight: &HighlightCache,
     width: u16,
@@ -157,11 +171,9 @@ fn result_lines(
         .collect();
     if !diffs.is_empty() {
         let most = if details { UNFOLDED } else { FOLDED_DIFF };
-        return folded(
-            indent(diff(&diffs, width.saturating_sub(2), theme, highlight)),
-            most,
-            theme,
-        );
+        let room = width.saturating_sub(2);
+        let (lines, unseen) = diff_lines(&diffs, beside, most + 2, room, theme, highlight);
+        return folded(indent(lines), most, unseen, theme);
     }
     for block in &result.display {
         if let DisplayBlock::Todo { items } = block {
@@ -180,6 +192,7 @@ fn result_lines(
                 folded(
                     output(&result.output.text(), theme.tool_output, theme, width),
                     UNFOLDED,
+                    0,
                     theme,
                 )
             } else {
@@ -191,14 +204,35 @@ fn result_lines(
         && let Some((_, summary)) = text.split_once("[summary]\n")
     {
         let most = if details { UNFOLDED } else { FOLDED };
-        return folded(output(summary, theme.tool_output, theme, width), most, theme);
+        return folded(output(summary, theme.tool_output, theme, width), most, 0, theme);
     }
     if details {
-        return folded(output(&text, theme.tool_output, theme, width), UNFOLDED, theme);
+        return folded(output(&text, theme.tool_output, theme, width), UNFOLDED, 0, theme);
     }
     // What a search or a read found is for the model; a person wants to know how much it was.
     let summary = result.brief().unwrap_or(&result.message).lines().next().unwrap_or_default();
     if summary.is_empty() { Vec::new() } else { output(summary, theme.muted, theme, width) }
+}
+
+/// The first `most` rows of a change, and how many there are more: a change of ten thousand lines costs
+/// what is shown of it.
+pub(super) fn diff_lines(
+    blocks: &[DiffBlock],
+    beside: bool,
+    most: usize,
+    width: u16,
+    theme: &Theme,
+    highlight: &HighlightCache,
+) -> (Vec<Line<'static>>, usize) {
+    let diff = Diff::new(blocks);
+    if beside && width >= BESIDE_FROM {
+        let pairs = Beside::new(&diff);
+        let end = pairs.rows().min(most);
+        (pairs.lines(0..end, width, theme, highlight), pairs.rows() - end)
+    } else {
+        let end = diff.rows().min(most);
+        (diff.lines(0..end, width, theme, highlight), diff.rows() - end)
+    }
 }
 
 fn is_command(name: &str) -> bool {
@@ -215,9 +249,10 @@ fn failure(
     let over = matches!(tool.state, ToolState::Rejected | ToolState::Cancelled);
     let style = if over { theme.muted } else { theme.danger };
     let reason = result.brief().unwrap_or(&result.message);
-    let mut lines = output(reason, style, theme, width);
-    lines.truncate(4);
     let text = result.output.text();
+    let mut lines = output(reason, style, theme, width);
+    // The header has the code, and the output follows.
+    lines.truncate(if exit_code(tool).is_some() { 0 } else { 4 });
     if !text.is_empty() && (details || is_command(&tool.name)) {
         let most = if details { UNFOLDED } else { FOLDED };
         lines.extend(tail(output(&text, theme.tool_output, theme, width), most, theme));
@@ -284,9 +319,14 @@ fn indent(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 }
 
 /// The first lines, and how many there are more.
-fn folded(mut lines: Vec<Line<'static>>, most: usize, theme: &Theme) -> Vec<Line<'static>> {
-    if lines.len() > most + 1 {
-        let more = lines.len() - most;
+fn folded(
+    mut lines: Vec<Line<'static>>,
+    most: usize,
+    unseen: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    if lines.len() + unseen > most + 1 {
+        let more = lines.len() + unseen - most;
         lines.truncate(most);
         lines.push(Line::styled(
             format!("{INDENT}{} +{more} lines", theme.marks.ellipsis),

@@ -24,6 +24,10 @@ pub(super) enum Row {
 pub(super) enum Label {
     /// The path of the file of this block.
     Path(usize),
+    /// What the bytes of this block are cannot be read.
+    Binary(usize),
+    /// The file of this block has another name now.
+    Renamed(usize),
     New,
     Deleted,
     Unchanged,
@@ -64,6 +68,9 @@ pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts<'_>]) -> Vec<Row> {
     let mut rows = Vec::new();
     let several_files = blocks.windows(2).any(|pair| pair[0].path != pair[1].path);
     for (index, block) in blocks.iter().enumerate() {
+        if blocks.get(index + 1).is_some_and(|next| is_rename(block, next)) {
+            continue;
+        }
         let before = index.checked_sub(1).filter(|before| blocks[*before].path == block.path);
         let after = blocks.get(index + 1).filter(|after| after.path == block.path);
         if several_files && before.is_none() {
@@ -72,6 +79,14 @@ pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts<'_>]) -> Vec<Row> {
         if let Some(before) = before {
             let end = blocks[before].old_start.saturating_add(texts[before].old.len() as u64);
             rows.push(Row::Gap(block.old_start.saturating_sub(end)));
+        }
+        if index > 0 && is_rename(&blocks[index - 1], block) {
+            rows.push(Row::Label(Label::Renamed(index - 1)));
+            continue;
+        }
+        if is_binary(&block.old_text) || is_binary(&block.new_text) {
+            rows.push(Row::Label(Label::Binary(index)));
+            continue;
         }
         if block.is_summary {
             rows.push(Row::Label(Label::TooLong));
@@ -89,15 +104,49 @@ pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts<'_>]) -> Vec<Row> {
     rows
 }
 
+/// The same text gone under one name and come under another.
+fn is_rename(old: &DiffBlock, new: &DiffBlock) -> bool {
+    old.path != new.path
+        && !old.old_text.is_empty()
+        && old.new_text.is_empty()
+        && new.old_text.is_empty()
+        && old.old_text == new.new_text
+}
+
+/// Nobody reads a text with this character in it.
+fn is_binary(text: &str) -> bool {
+    text.as_bytes().iter().take(8000).any(|byte| *byte == 0)
+}
+
+/// Lines that stayed shown beside those that changed; more of them are left out.
+const CONTEXT: usize = 3;
+
+/// Lines that stayed, those far from a change left out.
+fn stayed(
+    block: usize,
+    (old, new, len): (usize, usize, usize),
+    (is_first, is_last): (bool, bool),
+    rows: &mut Vec<Row>,
+) {
+    let context = |i: usize| Row::Context { block, old: old + i, new: new + i };
+    let (head, tail) = (if is_first { 0 } else { CONTEXT }, if is_last { 0 } else { CONTEXT });
+    // A gap of one line saves none.
+    if len <= head + tail + 1 || is_first && is_last {
+        rows.extend((0..len).map(context));
+        return;
+    }
+    rows.extend((0..head).map(context));
+    rows.push(Row::Gap((len - head - tail) as u64));
+    rows.extend((len - tail..len).map(context));
+}
+
 fn block_rows(block: usize, texts: &Texts<'_>, rows: &mut Vec<Row>) {
-    for op in capture_diff_slices(Algorithm::Myers, &texts.old, &texts.new) {
-        match op {
+    let ops = capture_diff_slices(Algorithm::Myers, &texts.old, &texts.new);
+    for (nth, op) in ops.iter().enumerate() {
+        match *op {
             DiffOp::Equal { old_index, new_index, len } => {
-                rows.extend((0..len).map(|i| Row::Context {
-                    block,
-                    old: old_index + i,
-                    new: new_index + i,
-                }));
+                let ends = (nth == 0, nth + 1 == ops.len());
+                stayed(block, (old_index, new_index, len), ends, rows);
             }
             DiffOp::Delete { old_index, old_len, .. } => {
                 removed(block, old_index, old_len, None, rows);

@@ -93,6 +93,59 @@ fn labels_say_what_no_line_can() {
 }
 
 #[test]
+fn what_cannot_be_read_and_what_moved_are_told() {
+    let binary = block("\u{7f}ELF\0\0", "\u{7f}ELF\0\0\0\0more");
+    assert_eq!(plain(&[binary], 60), ["binary file, 6 B → 12 B"]);
+    let gone = DiffBlock { path: "/w/old.rs".to_owned(), ..block("a\nb", "") };
+    let come = DiffBlock { path: "/w/new.rs".to_owned(), ..block("", "a\nb") };
+    assert_eq!(plain(&[gone, come], 40), ["/w/new.rs", "renamed from /w/old.rs"]);
+}
+
+#[test]
+fn what_stayed_far_from_a_change_is_left_out() {
+    let old: Vec<String> = (1..=30).map(|n| format!("line {n}")).collect();
+    let mut new = old.clone();
+    new[0] = "first".to_owned();
+    new[20] = "there".to_owned();
+    let shown = plain(&[block(&old.join("\n"), &new.join("\n"))], 40);
+    let gaps: Vec<&str> = shown.iter().filter(|l| l.contains('⋯')).map(String::as_str).collect();
+    assert_eq!(gaps, [" ⋯ 13 lines", " ⋯ 6 lines"], "{shown:#?}");
+    assert_eq!(shown.iter().filter(|line| line.contains("   line")).count(), 9);
+}
+
+#[test]
+fn two_texts_stand_side_by_side() {
+    let blocks = [at(block("same\nold text\ngone", "same\nnew text\nend"), 9, 12), {
+        DiffBlock { path: "/w/b.rs".to_owned(), ..block("", "x\ny") }
+    }];
+    let diff = Diff::new(&blocks);
+    let beside = Beside::new(&diff);
+    let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+    let lines = beside.lines(0..beside.rows(), 81, &theme, &hl);
+    let text: Vec<String> = lines.iter().map(|l| l.to_string().trim_end().to_owned()).collect();
+    let row = |old: &str, new: &str| format!("{old:<40}│{new}");
+    assert_eq!(
+        text,
+        [
+            "/w/src/main.rs".to_owned(),
+            row(" 9   same", "12   same"),
+            row("10 - old text", "13 + new text"),
+            row("11 - gone", "14 + end"),
+            "/w/b.rs".to_owned(),
+            "new file".to_owned(),
+            row("", " 1 + x"),
+            row("", " 2 + y"),
+        ]
+    );
+    let marked = |style: Style| lines[2].spans.iter().any(|span| span.style == style);
+    assert!(marked(theme.diff_del_word) && marked(theme.diff_add_word));
+    for width in 0..90 {
+        let lines = beside.lines(0..beside.rows(), width, &theme, &hl);
+        assert!(width < 8 || lines.iter().all(|l| line_width(l) <= usize::from(width)), "{width}");
+    }
+}
+
+#[test]
 fn long_lines_are_wrapped_and_narrow_ones_lose_their_numbers() {
     let blocks = [block("", "abcdefghijklmnopqrstuvwxyz")];
     assert_eq!(plain(&blocks, 24)[1..], ["1 + abcdefghijklmnopqrst", "  ↪ uvwxyz"]);

@@ -1,0 +1,72 @@
+//! `[ui]`: how the screen behaves.
+
+use serde::{Deserialize, Serialize};
+
+/// How the screen behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UiConfig {
+    /// What is left in the shell's scrollback when the screen is left.
+    pub on_exit: OnExit,
+    /// Which results of tools are shown folded.
+    pub fold: Fold,
+    /// The last so many tool calls are unfolded whatever `fold` says.
+    pub open_last: usize,
+    /// Does the screen take the mouse for the wheel?
+    pub mouse: bool,
+    /// Lines one notch of the wheel scrolls.
+    pub wheel_lines: u16,
+    /// Is everything said in lines for a screen reader (`--screen-reader`)?
+    pub screen_reader: bool,
+}
+
+impl Default for UiConfig {
+    fn default() -> Self {
+        Self {
+            on_exit: OnExit::Tail,
+            fold: Fold::Always,
+            open_last: 0,
+            mouse: true,
+            wheel_lines: 3,
+            screen_reader: false,
+        }
+    }
+}
+
+/// What is left in the shell's scrollback when the screen is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnExit {
+    /// The end of the conversation, a screenful at most.
+    #[default]
+    Tail,
+    /// All of it.
+    All,
+    /// Nothing.
+    None,
+}
+
+impl OnExit {
+    /// Their names.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("tail", Self::Tail), ("all", Self::All), ("none", Self::None)];
+}
+
+/// Which results of tools are shown folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fold {
+    /// Nothing is.
+    Never,
+    /// Those that went well.
+    Success,
+    /// All.
+    #[default]
+    Always,
+}
+
+impl Fold {
+    /// Their names.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("never", Self::Never), ("success", Self::Success), ("always", Self::Always)];
+}
