@@ -1,0 +1,87 @@
+//! The door for editors: the Agent Client Protocol over standard input and output
+//! (`docs/editors.md`).
+//!
+//! [`connection`] reads what the editor sends and knows the sessions; each [`session`] is a task
+//! that turns what its engine tells into updates ([`tell`]) and its requests into questions to the
+//! person ([`desk`]). [`client`] is the editor as the others see it.
+
+mod catalog;
+mod client;
+mod connection;
+mod content;
+mod desk;
+mod offer;
+mod opening;
+mod services;
+mod session;
+mod tell;
+mod tool_calls;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::engine::{Host, SessionChoice};
+use crate::mcp::McpServer;
+use crate::paths::Paths;
+use crate::rpc::Outbox;
+
+use connection::Connection;
+
+/// What an editor says about a session it opens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Where the agent works; none for the folder the program was started in.
+    pub work_dir: Option<PathBuf>,
+    /// Further folders of the workspace.
+    pub added_dirs: Vec<PathBuf>,
+    /// Its MCP servers; none for those of the configuration.
+    pub servers: Option<Vec<McpServer>>,
+}
+
+/// Makes the host of a session. The configuration is read again for each: a person may have logged
+/// in meanwhile.
+pub type Hosts = dyn Fn(Opening) -> anyhow::Result<Host> + Send + Sync;
+
+/// What is served.
+#[derive(Clone)]
+pub struct Agent {
+    /// Where data lives.
+    pub paths: Paths,
+    /// Hosts of sessions.
+    pub hosts: Arc<Hosts>,
+    /// The one session there is; none for as many as the editor likes.
+    pub only: Option<SessionChoice>,
+}
+
+/// How long engines may take to leave, and the editor to read the last words.
+const FAREWELL: Duration = Duration::from_secs(10);
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Serves one editor until its input ends, it no longer reads, or `stop` is done. All sessions are
+/// closed when this returns.
+pub async fn serve(
+    agent: Agent,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    stop: impl Future<Output = ()>,
+) {
+    let outbox = Outbox::default();
+    let from = outbox.clone();
+    let writer = tokio::spawn(async move { from.write(output).await });
+    let connection = Connection::new(agent, outbox.clone());
+    tokio::select! {
+        () = connection.serve(input) => {}
+        () = stop => {}
+    }
+    connection.end().await;
+    outbox.close();
+    if tokio::time::timeout(LAST_WORDS, writer).await.is_err() {
+        tracing::info!("the editor did not read the last words");
+    }
+}
