@@ -265,6 +265,58 @@ fn the_smallest_terminal_takes_keys_and_a_larger_one_shows_more() {
     assert_eq!(screen.wait_for_end(), 0);
 }
 
+/// How often the whole screen was cleared.
+fn clears(screen: &Terminal) -> usize {
+    screen.bytes().windows(4).filter(|bytes| bytes == b"\x1b[2J" || bytes == b"\x1b[3J").count()
+}
+
+#[test]
+fn the_screen_is_not_cleared_is_silent_when_idle_and_keeps_wide_cells_through_resizes() {
+    let text = "\u{7ec8}\u{7aef} shows 日本語 and 👩\u{200d}💻 in a row\n\n| 한국어 | b |\n|---|---|\n| 日本 | 🎉 |\n\nThe end.";
+    let scenario = Scenario { when: "Wide", answers: vec![vec![Piece::Text(text)]] };
+    let (world, _server) = with_server(vec![scenario]);
+    let mut screen = Terminal::start(&world, &["Wide"], 100, 30);
+    screen.wait_for_text(READY);
+    let at_start = clears(&screen);
+    screen.wait_for_text("The end.");
+    screen.send("日本ab");
+    // The cursor stands behind what was typed, wide characters counted as two.
+    screen.wait_for("the cursor at the caret", |screen| {
+        let (row, column) = screen.cursor_position();
+        let line = screen.rows(0, 100).nth(usize::from(row)).unwrap_or_default();
+        let before = line.find("日本ab").map(|at| line[..at].chars().count() + 6);
+        !screen.hide_cursor() && before == Some(usize::from(column))
+    });
+    screen.send(CTRL_C);
+    screen.wait_for_text(READY);
+    screen.send("\x1b[5~");
+    screen.send("\x1b[6~");
+    assert_eq!(clears(&screen), at_start, "nothing but the start clears the screen");
+
+    let deadline = Instant::now() + LIMIT;
+    let quiet = std::time::Duration::from_secs(5);
+    let (mut written, mut since) = (screen.bytes().len(), Instant::now());
+    while since.elapsed() < quiet {
+        assert!(Instant::now() < deadline, "the idle screen goes on writing");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        if screen.bytes().len() != written {
+            (written, since) = (screen.bytes().len(), Instant::now());
+        }
+    }
+
+    let before = screen.rows(100);
+    for n in 0..12 {
+        screen.resize(100 - n * 7, 30 - n * 2);
+        screen.resize(101 + n, 31 + n);
+        screen.resize(2 + n, 2);
+    }
+    screen.resize(100, 30);
+    screen.wait_for("the same screen after a storm of sizes", |screen| {
+        let rows = screen.rows(0, 100).map(|row| row.trim_end().to_owned());
+        rows.eq(before.iter().cloned())
+    });
+}
+
 #[test]
 fn a_broken_configuration_is_told_on_the_plain_terminal() {
     let world = World::new();

@@ -14,7 +14,7 @@ use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
 use super::{signals, subcommand};
-use crate::config::Config;
+use crate::config::{Config, ConfigSource, import_yaml};
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
@@ -96,7 +96,12 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     check_writable(&paths.share)?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(version, work_dir = %work_dir.display(), session = ?plan.session, "started");
-    let loaded = Config::load(&paths, &plan.config)?;
+    let imported = match plan.config {
+        ConfigSource::Default => import_yaml(&paths, home().as_deref())?,
+        _ => None,
+    };
+    let mut loaded = Config::load(&paths, &plan.config)?;
+    loaded.warnings.extend(imported);
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
         // The screen shows them itself.
@@ -118,7 +123,8 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         max_ralph_iterations: plan.max_ralph_iterations,
         mcp: plan.mcp,
         env: Env::process(),
-    });
+    })
+    .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme } => {
@@ -241,6 +247,10 @@ pub(super) fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
         return Err(user(format!("The work folder {shown} is not a folder."), advice));
     }
     Ok(absolute)
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
 /// Sessions are written while they run: better to hear now that they cannot be.

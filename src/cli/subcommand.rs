@@ -2,9 +2,11 @@
 
 mod attach;
 pub(super) mod daemon;
+mod doctor;
 mod export;
 mod import;
 mod info;
+mod login;
 mod manual;
 mod mcp;
 mod replay;
@@ -35,6 +37,12 @@ pub(super) enum Command {
     /// The sessions that run without a screen (begin one with --daemon)
     #[command(subcommand)]
     Daemon(daemon::DaemonCommand),
+    /// Look at everything this program needs, and say what to do about what is wrong
+    Doctor(doctor::DoctorArgs),
+    /// Connect a service: its key, its models; saved in config.toml
+    Login(login::LoginArgs),
+    /// Take a provider's key out of config.toml
+    Logout(login::LogoutArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
     /// Print the manual page: kimi-tui man | man -l -
@@ -52,6 +60,9 @@ pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
         Command::Export(args) => export::run(&args, flags),
         Command::Import(args) => import::run(&args, flags),
         Command::Replay(args) => replay::run(args, flags),
+        Command::Doctor(args) => doctor::run(&args, flags),
+        Command::Login(args) => login::login(&args, flags),
+        Command::Logout(args) => login::logout(&args, flags),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),
     }

@@ -1,8 +1,10 @@
 //! Configuration: `config.toml` of the Python program, flags and environment, resolved into values.
 
 mod background;
+pub mod edit;
 mod error;
 mod hooks;
+mod import;
 mod load;
 mod mcp;
 mod names;
@@ -11,17 +13,20 @@ mod read;
 mod resolve;
 mod rules;
 mod schema;
+mod services;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod web;
 
+pub use crate::message::Price;
 pub use background::BackgroundConfig;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use hooks::{HookConfig, HookEvent};
+pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
 pub use mcp::McpConfig;
-pub use network::{NetworkConfig, Price, without_login};
+pub use network::{NetworkConfig, without_login};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };
@@ -30,4 +35,5 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
+pub use services::{Offered, Secret, Service};
 pub use web::{ServiceConfig, WebConfig};

@@ -158,6 +158,19 @@ pub enum Capability {
     AlwaysThinking,
 }
 
+impl Capability {
+    /// Its name in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ImageIn => "image_in",
+            Self::VideoIn => "video_in",
+            Self::Thinking => "thinking",
+            Self::AlwaysThinking => "always_thinking",
+        }
+    }
+}
+
 /// One model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelConfig {

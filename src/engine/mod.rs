@@ -5,6 +5,7 @@
 
 mod env;
 mod open;
+mod setup;
 mod shared;
 
 #[cfg(test)]
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Context as _;
 
 use crate::agent::AgentChoice;
-use crate::config::Config;
+use crate::config::{Config, ConfigSource};
 use crate::mcp::McpSources;
 use crate::message::SessionId;
 use crate::paths::Paths;
@@ -97,13 +98,13 @@ impl FrontEnd {
 
 /// Opens sessions. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Host(Arc<HostOptions>);
+pub struct Host(Arc<HostOptions>, Option<ConfigSource>);
 
 impl Host {
     /// A host. Nothing is read yet.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
-        Self(Arc::new(options))
+        Self(Arc::new(options), None)
     }
 
     /// Where data lives.
@@ -165,7 +166,8 @@ impl Host {
         choice: &SessionChoice,
         equipment: Equipment,
     ) -> anyhow::Result<OpenSession> {
-        let (options, choice) = (Arc::clone(&self.0), choice.clone());
+        let (options, choice) = (self.fresh_options()?, choice.clone());
+        let settings = self.settings();
         let opened = tokio::task::spawn_blocking(move || open::open(&options, &choice))
             .await
             .context("opening the session failed because of a defect in this program")??;
@@ -173,6 +175,7 @@ impl Host {
         let info = Arc::new(opened.setup.info.clone());
         let (commands, inbox) = CommandSender::channel();
         let mut soul = Soul::new(opened.setup);
+        soul.take_settings_from(settings);
         soul.equip(equipment);
         let closing = opened.closing;
         let its_hub = hub.clone();

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use super::{Closing, HostOptions, SessionChoice};
 use crate::agent::{self, Agent, AgentChoice, PromptVars};
-use crate::config::{Config, LoopControl, ResolvedModel, RuleFiles};
+use crate::config::{Capability, Config, LoopControl, Price, ResolvedModel, RuleFiles};
 use crate::context::{Context, ContextError, OpenReport};
 use crate::error::user;
 use crate::llm;
@@ -36,7 +36,8 @@ pub(super) struct Opened {
 /// session leaves a trace.
 pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Result<Opened> {
     let work_dir = canonical(&options.work_dir)?;
-    let (model, is_demo) = choose_model(options)?;
+    let chosen = choose_model(options)?;
+    let (model, is_demo) = (chosen.model, chosen.is_demo);
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
     let equipment = Equipment::new(&options.config, &model.capabilities);
@@ -69,6 +70,9 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
         session_dir: session.dir.clone(),
         agent: agent.name,
         model: Some(model.name.clone()),
+        model_key: chosen.key,
+        thinking: chosen.thinking,
+        price: chosen.price,
         is_demo,
         max_context_tokens: model.max_context,
         compaction_at: compaction_at(&limits, model.max_context),
@@ -118,7 +122,16 @@ fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
+/// The model that answers, and what a front end shows of it.
+pub(super) struct Chosen {
+    pub(super) model: Model,
+    pub(super) is_demo: bool,
+    pub(super) key: Option<String>,
+    pub(super) thinking: Option<bool>,
+    pub(super) price: Option<Price>,
+}
+
+pub(super) fn choose_model(options: &HostOptions) -> anyhow::Result<Chosen> {
     let env = |name: &str| options.env.get(name);
     let Some(resolved) = options.config.resolve_model(options.model.as_deref(), &env)? else {
         let demo = Model {
@@ -128,9 +141,15 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
             max_context: llm::DEMO_CONTEXT,
             capabilities: Vec::new(),
         };
-        return Ok((demo, true));
+        let (key, thinking, price) = (None, None, None);
+        return Ok(Chosen { model: demo, is_demo: true, key, thinking, price });
     };
     let resolved = resolved.with_thinking(options.thinking);
+    let can = |capability| resolved.capabilities.contains(&capability);
+    let has_choice = can(Capability::Thinking) && !can(Capability::AlwaysThinking);
+    let thinking = has_choice.then_some(resolved.thinking);
+    let key = options.config.models.contains_key(&resolved.key).then(|| resolved.key.clone());
+    let price = resolved.price;
     let model = Model {
         provider: llm::build_with_env(&resolved, &env)
             .with_context(|| format!("The model \"{}\" cannot be used", resolved.key))?,
@@ -139,7 +158,7 @@ fn choose_model(options: &HostOptions) -> anyhow::Result<(Model, bool)> {
         max_context: resolved.max_context_size,
         capabilities: resolved.capabilities,
     };
-    Ok((model, false))
+    Ok(Chosen { model, is_demo: false, key, thinking, price })
 }
 
 /// Where a person changes the provider's address and key.
@@ -198,8 +217,9 @@ fn staff(
                 return Ok(current.clone());
             }
             let wanted = HostOptions { model: Some(key.to_owned()), ..options.clone() };
-            let (model, is_demo) = choose_model(&wanted).map_err(|error| format!("{error:#}"))?;
-            if is_demo { Err(format!("There is no model `{key}`.")) } else { Ok(model) }
+            let chosen = choose_model(&wanted).map_err(|error| format!("{error:#}"))?;
+            let missing = || format!("There is no model `{key}`.");
+            Some(chosen.model).filter(|_| !chosen.is_demo).ok_or_else(missing)
         }),
     }
 }
@@ -292,7 +312,7 @@ fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
 }
 
 /// The permission rules of the person and the project.
-fn rules(
+pub(super) fn rules(
     options: &HostOptions,
     work_dir: &Path,
     warnings: &mut Vec<String>,
@@ -337,7 +357,7 @@ fn mcp_servers(
     Ok(McpPool::start(servers, options))
 }
 
-fn limits(options: &HostOptions) -> LoopControl {
+pub(super) fn limits(options: &HostOptions) -> LoopControl {
     let mut limits = options.config.loop_control.clone();
     if let Some(steps) = options.max_steps {
         limits.max_steps_per_turn = steps;
@@ -365,7 +385,7 @@ fn title(state: &SessionState, context: &Context) -> String {
 
 /// The part of the window at which the context is compacted, as `should_compact` has it.
 #[allow(clippy::cast_precision_loss, reason = "a ratio of token counts needs no 53rd bit")]
-fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
+pub(super) fn compaction_at(limits: &LoopControl, max: u64) -> f64 {
     let ratio = limits.compaction_trigger_ratio.clamp(0.0, 1.0);
     match max.checked_sub(limits.reserved_context_size) {
         Some(free) if free > 0 => ratio.min(free as f64 / max as f64),

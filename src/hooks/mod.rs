@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -60,7 +60,7 @@ pub struct Hooks(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    hooks: Vec<Hook>,
+    hooks: RwLock<Arc<Vec<Hook>>>,
     outside: Outside,
     hub: Hub,
     session: SessionId,
@@ -75,24 +75,31 @@ struct Hook {
     matcher: Regex,
 }
 
+fn compiled(configured: &[HookConfig]) -> Arc<Vec<Hook>> {
+    let usable = |config: &HookConfig| {
+        let matcher = Regex::new(&config.matcher)
+            .inspect_err(|error| tracing::warn!(%error, "a hook's matcher is unusable"))
+            .ok()?;
+        Some(Hook { config: config.clone(), matcher })
+    };
+    Arc::new(configured.iter().filter_map(usable).collect())
+}
+
 impl Hooks {
     /// Hooks that run in `work_dir` and are told on `hub`. One whose matcher is no regular
     /// expression never runs.
     #[must_use]
     pub fn new(configured: &[HookConfig], hub: Hub, session: SessionId, work_dir: PathBuf) -> Self {
-        let hooks = configured
-            .iter()
-            .filter_map(|config| {
-                let matcher = Regex::new(&config.matcher)
-                    .inspect_err(|error| tracing::warn!(%error, "a hook's matcher is unusable"))
-                    .ok()?;
-                Some(Hook { config: config.clone(), matcher })
-            })
-            .collect();
+        let hooks = RwLock::new(compiled(configured));
         let ended = CancellationToken::new();
         let running = TaskTracker::new();
         let outside = Outside::new(hub.clone());
         Self(Arc::new(Inner { hooks, outside, hub, session, work_dir, running, ended }))
+    }
+
+    /// Goes by these commands from now on; what a front end answers stays.
+    pub fn replace(&self, configured: &[HookConfig]) {
+        *self.0.hooks.write().unwrap_or_else(PoisonError::into_inner) = compiled(configured);
     }
 
     /// The front end answers these too, in the place of those it answered before.
@@ -128,7 +135,7 @@ impl Hooks {
         let begun = Instant::now();
         let input = self.input(event, details);
         let bytes = Value::Object(input.clone()).to_string().into_bytes();
-        let runs = chosen.into_iter().map(|hook| run::run(hook, &bytes, &self.0.work_dir));
+        let runs = chosen.iter().map(|hook| run::run(hook, &bytes, &self.0.work_dir));
         let asks = subscribed.iter().map(|hook| self.0.outside.ask(hook, target, &input));
         let (said, answered) = tokio::join!(join_all(runs), join_all(asks));
         let reason = said.into_iter().chain(answered).find_map(Verdict::reason);
@@ -174,15 +181,16 @@ impl Hooks {
     }
 
     /// The hooks for `event` about one of `targets`, the same command once.
-    fn chosen(&self, event: HookEvent, targets: &[&str]) -> Vec<&HookConfig> {
+    fn chosen(&self, event: HookEvent, targets: &[&str]) -> Vec<HookConfig> {
+        let hooks = Arc::clone(&self.0.hooks.read().unwrap_or_else(PoisonError::into_inner));
         let mut seen = HashSet::new();
-        self.0
-            .hooks
+        hooks
             .iter()
             .filter(|hook| hook.config.event == event)
             .filter(|hook| targets.iter().any(|target| hook.matcher.is_match(target)))
             .map(|hook| &hook.config)
             .filter(|hook| seen.insert(hook.command.as_str()))
+            .cloned()
             .collect()
     }
 

@@ -7,6 +7,7 @@
 
 mod client;
 pub(crate) mod fetch;
+mod get;
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -189,6 +190,14 @@ impl Endpoint {
     pub(crate) async fn post(&self, body: Vec<u8>) -> Result<HttpAnswer, LlmError> {
         let request =
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let response = self.send(request).await?;
+        Ok(HttpAnswer {
+            media_type: media_type(response.headers()),
+            body: body_stream(response, self.host.clone(), self.patience),
+        })
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, LlmError> {
         let response = tokio::time::timeout(self.patience.first, request.send())
             .await
             .map_err(|_| self.timeout(self.patience.first))?
@@ -196,10 +205,7 @@ impl Endpoint {
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        Ok(HttpAnswer {
-            media_type: media_type(response.headers()),
-            body: body_stream(response, self.host.clone(), self.patience),
-        })
+        Ok(response)
     }
 
     fn client(&self) -> Result<&reqwest::Client, LlmError> {

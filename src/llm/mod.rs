@@ -13,6 +13,7 @@ pub(crate) mod http;
 pub(crate) mod loopback;
 mod masks;
 mod openai;
+pub mod probe;
 mod provider;
 mod receive;
 mod refusal;

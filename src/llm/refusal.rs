@@ -31,7 +31,6 @@ pub(crate) fn message(status: u16, media_type: &str, body: &[u8]) -> String {
 /// What a person can do about a status.
 fn advice(status: u16, is_json: bool) -> Option<&'static str> {
     match status {
-        401 => Some("check api_key of the provider, or the environment variable that replaces it"),
         404 | 405 if !is_json => Some("is base_url right? It usually ends in /v1"),
         407 => Some("a proxy wants a login; see HTTPS_PROXY and NO_PROXY"),
         _ => None,
@@ -247,7 +246,8 @@ mod tests {
 
     #[test]
     fn advice_is_given_where_there_is_some() {
-        assert!(message(401, "", b"{\"error\":\"no\"}").contains("api_key"));
+        // The engine says where the key is set.
+        assert_eq!(message(401, "", b"{\"error\":\"no\"}"), "no");
         assert!(message(404, "text/plain", b"404 page not found").contains("base_url"));
         assert_eq!(message(404, "", b"{\"error\":\"no such model\"}"), "no such model");
     }

@@ -81,6 +81,11 @@ struct Pending {
 }
 
 impl Approvals {
+    /// Goes by these rules of the project and the person from now on.
+    pub(crate) fn replace_rules(&self, rules: Vec<ScopedRule>) {
+        self.permissions.replace(rules);
+    }
+
     /// Approvals that know the session's stored answers. `yolo`: everything is approved.
     pub(crate) fn new(
         hub: Hub,

@@ -113,6 +113,9 @@ impl Desk {
             Some(Command::SetTitle(_) | Command::Import { .. }) => {
                 self.refuse("A turn is running. Wait for its end, or cancel it first.");
             }
+            Some(Command::SetModel { .. } | Command::Reload) => {
+                self.refuse("A turn is running. Stop it first, or wait for its end.");
+            }
             Some(Command::AddRule { request_id, scope, rule }) => {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }

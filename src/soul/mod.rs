@@ -40,6 +40,7 @@ mod status;
 mod step;
 mod strategy;
 mod subagent;
+mod switch;
 mod turn;
 mod workspace;
 
@@ -82,6 +83,7 @@ use subagent::{Home, Launcher, Nested, Parts};
 pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
 pub(crate) use subagent::Staff;
+pub(crate) use switch::{Settings, Source as SettingsSource, Wish};
 
 /// How long a turn may take to end by itself when the session is shut down; then it is dropped.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
@@ -182,6 +184,8 @@ pub(crate) struct Soul {
     compacted_to: usize,
     /// Did the last compaction make a summary?
     was_summarised: bool,
+    /// Where another model, and a configuration that has changed, come from.
+    settings: switch::Source,
 }
 
 /// What an idle soul is asked to do.
@@ -310,6 +314,7 @@ impl Soul {
             info,
             compacted_to: 0,
             was_summarised: false,
+            settings: switch::Source::default(),
         }
     }
 
@@ -338,6 +343,14 @@ impl Soul {
                 }
                 Command::AddRule { request_id, scope, rule } => {
                     self.desk.add_rule(request_id.as_deref(), scope, rule);
+                    true
+                }
+                Command::SetModel { key, thinking } => {
+                    self.set_model(key, thinking);
+                    true
+                }
+                Command::Reload => {
+                    self.reload();
                     true
                 }
                 Command::Restore { generation } => {

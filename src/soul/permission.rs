@@ -112,6 +112,11 @@ impl Permissions {
         rules
     }
 
+    /// Puts other rules of the project and the person in place of those there are.
+    pub(crate) fn replace(&self, rules: Vec<ScopedRule>) {
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
     /// Adds a rule for good, as far as its scope goes.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::model::composer::Draft;
 use super::model::sessions::SessionTask;
+use super::model::setup::Ask;
 use crate::message::SessionId;
 use crate::session::Session;
 use crate::wire::Command;
@@ -50,6 +51,13 @@ pub enum Effect {
     ListFiles {
         /// For `Msg::Files`.
         id: EffectId,
+    },
+    /// Read or change the configuration, or look at servers.
+    Setup {
+        /// For `Msg::Setup`.
+        id: EffectId,
+        /// What is asked.
+        ask: Ask,
     },
     /// Add to the input history of this folder.
     Remember(String),

@@ -1,12 +1,15 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
+mod past;
 mod sessions;
+mod setup;
 mod source;
 
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
@@ -14,6 +17,7 @@ use super::model::composer::Draft;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
 use super::theme::{ColorDepth, Theme};
+use super::update::recall::Recall;
 use crate::engine::SessionChoice;
 use crate::files;
 use crate::session::{InputHistory, SessionStore};
@@ -77,6 +81,7 @@ impl Executor {
                 }
             }
             Effect::ShowTheme(name) => self.show_theme(&name),
+            Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::Notify(_)
@@ -144,23 +149,10 @@ impl Executor {
         let host = Arc::clone(&self.host);
         let done = self.done.clone();
         self.tasks.spawn(async move {
-            if let Some(door) = old {
-                close(door).await;
-            }
-            let choice = match target {
-                OpenTarget::New => SessionChoice::New,
-                OpenTarget::Latest => SessionChoice::Continue,
-                OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id),
-                OpenTarget::Session(session) => SessionChoice::Id(session.id),
-            };
-            let result = host.open(&choice).await;
+            let result = open(host, id, target, old, &done).await;
             let _ = match result {
-                Ok((door, story)) => {
-                    let opened = Opened {
-                        info: door.info.clone(),
-                        story: story.events,
-                        bad_lines: story.bad_lines,
-                    };
+                Ok((door, past)) => {
+                    let opened = Opened { info: door.info.clone(), past };
                     done.send(Done::Door(Box::new(door), id, Box::new(opened)))
                 }
                 Err(reason) => done.send(Done::Msg(Msg::Opened { id, result: Err(reason) })),
@@ -228,6 +220,53 @@ impl Executor {
         }
         self.tasks.shutdown().await;
     }
+}
+
+/// Shows the session's end, then opens it and reads the rest of its past meanwhile.
+async fn open(
+    host: Arc<dyn DoorSource>,
+    id: EffectId,
+    target: OpenTarget,
+    old: Option<Door>,
+    done: &UnboundedSender<Done>,
+) -> Result<(Door, Recall), String> {
+    let read = |error: &dyn std::fmt::Display| format!("The session's history: {error}");
+    let choice = match &target {
+        OpenTarget::New => SessionChoice::New,
+        OpenTarget::Latest => SessionChoice::Continue,
+        OpenTarget::Id(id) | OpenTarget::Recording(id) => SessionChoice::Id(id.clone()),
+        OpenTarget::Session(session) => SessionChoice::Id(session.id.clone()),
+    };
+    let looker = Arc::clone(&host);
+    let tail = move || past::tail(looker.as_ref(), &target, unix_now());
+    let tail = spawn_blocking(tail).await.unwrap_or_default();
+    let reading = tail.map(|(dir, transcript)| {
+        let shown = transcript.cells().len();
+        let _ = done.send(Done::Msg(Msg::Preview { id, transcript: Box::new(transcript) }));
+        let place = dir.clone();
+        (dir, spawn_blocking(move || past::whole(&place, shown)))
+    });
+    if let Some(door) = old {
+        close(door).await;
+    }
+    let (door, told) = host.open(&choice).await?;
+    if let Some(story) = told {
+        let mut past: Recall = story.events.into_iter().collect();
+        past.bad_lines = story.bad_lines;
+        return Ok((door, past));
+    }
+    let place = door.info.session_dir.clone();
+    let past = match reading {
+        Some((dir, reading)) if dir == place => reading.await,
+        // Another one was opened than was expected.
+        _ => spawn_blocking(move || past::whole(&place, 0)).await,
+    };
+    let past = past.map_err(|error| read(&error))?.map_err(|error| read(&error))?;
+    Ok((door, past))
+}
+
+fn unix_now() -> f64 {
+    std::time::SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64())
 }
 
 /// Files offered for mentions, at most: beyond that nobody finds anything by name.

@@ -6,7 +6,9 @@ use super::effect::EffectId;
 use super::key::KeyPress;
 use super::model::composer::Draft;
 use super::model::sessions::SessionDone;
-use crate::wire::record::Recorded;
+use super::model::setup::Told;
+use super::model::transcript::Transcript;
+use super::update::recall::Recall;
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
@@ -32,6 +34,13 @@ pub enum Msg {
     Door(DoorMessage),
     /// The engine is gone.
     DoorClosed,
+    /// The end of the session that is being opened, to look at until it is open.
+    Preview {
+        /// Which request.
+        id: EffectId,
+        /// Its last cells.
+        transcript: Box<Transcript>,
+    },
     /// A session was opened, or could not be.
     Opened {
         /// Which request.
@@ -53,6 +62,13 @@ pub enum Msg {
         /// The files.
         files: Arc<[String]>,
     },
+    /// The configuration, or what there is to connect to.
+    Setup {
+        /// Which request.
+        id: EffectId,
+        /// The answer.
+        told: Box<Told>,
+    },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
     /// Something was done, or could not be: what to tell the person.
@@ -73,7 +89,5 @@ pub struct Opened {
     /// Facts about it.
     pub info: Arc<SessionInfo>,
     /// What happened in it before.
-    pub story: Vec<Recorded>,
-    /// Records of it that could not be read.
-    pub bad_lines: usize,
+    pub past: Recall,
 }

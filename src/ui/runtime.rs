@@ -59,6 +59,8 @@ struct App {
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// The terminal may have lost what was drawn.
+    is_stale: bool,
     is_over: bool,
 }
 
@@ -114,6 +116,7 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        is_stale: false,
         is_over: false,
     };
     // The person sees the screen before anything is read or opened.
@@ -143,6 +146,9 @@ impl App {
                 event = input.next() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = terminal::msg_of(event) {
+                            // A window made smaller and larger again between two frames has the size
+                            // it had, but not what was in it.
+                            self.is_stale |= matches!(msg, Msg::Resize { .. });
                             self.clock.want_now();
                             self.take_in(msg)?;
                         }
@@ -185,10 +191,15 @@ impl App {
     fn finish(&mut self, done: Done) -> anyhow::Result<()> {
         self.clock.want();
         match done {
-            Done::Msg(msg) => self.take_in(msg),
+            Done::Msg(msg) => {
+                if matches!(&msg, Msg::Preview { id, .. } if self.model.opening == Some(*id)) {
+                    self.caches.forget_cells();
+                }
+                self.take_in(msg)
+            }
             Done::Door(door, id, opened) => {
                 if self.model.opening == Some(id) {
-                    self.caches = Caches::default();
+                    self.caches.forget_cells();
                     self.executor.door = Some(*door);
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })
@@ -226,8 +237,11 @@ impl App {
 
     fn draw(&mut self) -> anyhow::Result<()> {
         let now = self.time.now();
-        let Self { model, theme, caches, screen, shown_title, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
         terminal::begin_frame(screen)?;
+        if std::mem::take(is_stale) {
+            terminal::forget(screen)?;
+        }
         let mut info = None;
         screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
         terminal::end_frame(screen)?;

@@ -51,7 +51,7 @@ impl Harness {
     }
 
     pub fn open(&mut self, id: EffectId, story: Vec<crate::wire::record::Recorded>) {
-        let opened = Opened { info: Arc::new(info()), story, bad_lines: 0 };
+        let opened = Opened { info: Arc::new(info()), past: story.into_iter().collect() };
         self.send(Msg::Opened { id, result: Ok(opened) });
     }
 

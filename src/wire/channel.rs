@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::record::{Recorder, StoryEnd};
 use super::{CheckpointCreated, Command, Event, Extension, Request, Room, SourceKind};
+use crate::message::Price;
 use crate::message::SessionId;
 
 /// What a front end hears.
@@ -90,6 +91,12 @@ pub struct SessionInfo {
     pub agent: String,
     /// The model's name for a person; none when none is configured.
     pub model: Option<String>,
+    /// The model's key in the configuration; none for one that is not in it.
+    pub model_key: Option<String>,
+    /// Does the model think? None when it cannot, or always does.
+    pub thinking: Option<bool>,
+    /// What the model's tokens cost, where that is configured.
+    pub price: Option<Price>,
     /// Is it the built-in demo model?
     pub is_demo: bool,
     /// Size of the context window, in tokens.

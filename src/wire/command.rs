@@ -106,6 +106,17 @@ pub enum Command {
     },
     /// What the front end can do, and what it brings. Refused while a turn runs.
     Equip(Box<Equipment>),
+    /// Let another model answer from here on, or the same one with or without thinking. The
+    /// configuration is read again for it. Ours; refused while a turn runs.
+    SetModel {
+        /// The model's key in the configuration, or its name; none for the one there is.
+        key: Option<String>,
+        /// Should it think? None: as before.
+        thinking: Option<bool>,
+    },
+    /// Read the configuration again and go by it: model, hooks, rules, limits. Ours; refused while a
+    /// turn runs.
+    Reload,
     /// End the session: cancel what runs, write everything, leave.
     Shutdown,
 }

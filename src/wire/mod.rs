@@ -15,6 +15,7 @@ mod extension;
 pub mod record;
 mod request;
 mod room;
+pub mod story;
 mod task;
 
 pub use channel::{

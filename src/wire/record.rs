@@ -5,13 +5,14 @@
 //! are written merged; see `kimi-facts` B.5.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::story::{Story, StoryEnd, read_story, read_story_until};
 use super::{Event, PROTOCOL_VERSION};
 use crate::files::{self, NonAscii, disk};
 
@@ -245,77 +246,6 @@ fn ends_with_newline(file: &mut File, length: u64) -> io::Result<bool> {
     file.seek(SeekFrom::Start(length - 1))?;
     file.read_exact(&mut last)?;
     Ok(last[0] == b'\n')
-}
-
-/// A session's recorded events in order, and how many lines could not be read.
-#[derive(Debug, Default)]
-pub struct Story {
-    /// The events of both files, by time.
-    pub events: Vec<Recorded>,
-    /// Lines that are no records: torn by a crash, or damaged.
-    pub bad_lines: usize,
-}
-
-/// How far a record goes, in bytes of its files; to their ends where nothing is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StoryEnd {
-    wire: Option<u64>,
-    timeline: Option<u64>,
-}
-
-/// Reads the record of the session in `session_dir`. Missing files are empty ones.
-///
-/// # Errors
-/// When a file is there but cannot be read.
-pub fn read_story(session_dir: &Path) -> io::Result<Story> {
-    read_story_until(session_dir, StoryEnd::default())
-}
-
-/// Reads the record of the session in `session_dir` up to `end`.
-///
-/// # Errors
-/// When a file is there but cannot be read.
-pub fn read_story_until(session_dir: &Path, end: StoryEnd) -> io::Result<Story> {
-    let mut story = Story::default();
-    read_lines(&session_dir.join(WIRE_FILE), end.wire, &mut story)?;
-    let wire_events = story.events.len();
-    read_lines(&session_dir.join(TIMELINE_FILE), end.timeline, &mut story)?;
-    if wire_events < story.events.len() {
-        // Stable, so events of one file keep their order whatever their clocks said.
-        story.events.sort_by(|a, b| a.timestamp.total_cmp(&b.timestamp));
-    }
-    Ok(story)
-}
-
-fn read_lines(path: &Path, end: Option<u64>, story: &mut Story) -> io::Result<()> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    let mut reader = BufReader::with_capacity(1 << 16, file.take(end.unwrap_or(u64::MAX)));
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim();
-        if text.is_empty() {
-            continue;
-        }
-        match serde_json::from_str::<Recorded>(text) {
-            Ok(recorded) => story.events.push(recorded),
-            Err(_) if is_metadata(text) => {}
-            Err(_) => story.bad_lines += 1,
-        }
-    }
-}
-
-fn is_metadata(line: &str) -> bool {
-    serde_json::from_str::<Value>(line)
-        .is_ok_and(|value| value.get("type").and_then(Value::as_str) == Some("metadata"))
 }
 
 #[cfg(test)]

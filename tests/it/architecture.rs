@@ -55,7 +55,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["imagesize"], &["src/tools/read_media_file.rs"]),
     (&["rmcp"], &["src/mcp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
-    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs"]),
+    (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs", "src/config/import.rs"]),
 ];
 
 /// What must not be named in a place, outside its tests.

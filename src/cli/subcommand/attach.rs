@@ -83,7 +83,7 @@ impl DoorSource for Elsewhere {
     fn open<'a>(
         &'a self,
         choice: &'a SessionChoice,
-    ) -> BoxFuture<'a, Result<(Door, Story), String>> {
+    ) -> BoxFuture<'a, Result<(Door, Option<Story>), String>> {
         Box::pin(async move {
             if *choice != SessionChoice::New {
                 let told = user(
@@ -97,7 +97,7 @@ impl DoorSource for Elsewhere {
                 Target::Socket(path) => join(path, self.work_dir.clone()).await,
             };
             let Connected { door, story } = connected.map_err(|error| format!("{error:#}"))?;
-            Ok((door, story))
+            Ok((door, Some(story)))
         })
     }
 }

@@ -91,6 +91,9 @@ fn call_for(offer: Offer<'_>, wish: &Wish) -> (&'static str, Option<Move>) {
 /// What is said before the call.
 fn intent(tongue: Tongue, wish: &Wish) -> String {
     let (english, chinese, subject) = match wish {
+        Wish::List { folder } if folder == "." => {
+            ("I will list this folder.", "我来列出这个文件夹。", folder)
+        }
         Wish::List { folder } => ("I will list {}.", "我来列出 {}。", folder),
         Wish::Read { path } => ("I will read {}.", "我来读 {}。", path),
         Wish::Search { text, .. } => ("I will search for {}.", "我来搜索 {}。", text),

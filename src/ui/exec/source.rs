@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::engine::{Host, SessionChoice};
 use crate::paths::Paths;
 use crate::wire::Door;
-use crate::wire::record::{self, Story};
+use crate::wire::story::Story;
 
 /// Opens doors for the screen.
 pub trait DoorSource: Send + Sync {
@@ -27,11 +27,21 @@ pub trait DoorSource: Send + Sync {
         None
     }
 
-    /// Opens a session: its door, and what happened in it before.
+    /// The engine whose configuration can be read and changed here; none where it is another's.
+    fn host(&self) -> Option<&Host> {
+        None
+    }
+
+    /// Are the sessions in our data folder, so that their records can be read there?
+    fn keeps_sessions(&self) -> bool {
+        false
+    }
+
+    /// Opens a session: its door, and what happened in it before where that is not in its folder.
     fn open<'a>(
         &'a self,
         choice: &'a SessionChoice,
-    ) -> BoxFuture<'a, Result<(Door, Story), String>>;
+    ) -> BoxFuture<'a, Result<(Door, Option<Story>), String>>;
 }
 
 impl DoorSource for Host {
@@ -47,6 +57,14 @@ impl DoorSource for Host {
         Host::config(self)
     }
 
+    fn host(&self) -> Option<&Host> {
+        Some(self)
+    }
+
+    fn keeps_sessions(&self) -> bool {
+        true
+    }
+
     fn in_folder(&self, work_dir: &Path) -> Option<Arc<dyn DoorSource>> {
         Some(Arc::new(Host::in_folder(self, work_dir)))
     }
@@ -54,17 +72,11 @@ impl DoorSource for Host {
     fn open<'a>(
         &'a self,
         choice: &'a SessionChoice,
-    ) -> BoxFuture<'a, Result<(Door, Story), String>> {
+    ) -> BoxFuture<'a, Result<(Door, Option<Story>), String>> {
         Box::pin(async move {
             let door =
                 Host::open(self, choice, true).await.map_err(|error| format!("{error:#}"))?;
-            let dir = door.info.session_dir.clone();
-            let story = tokio::task::spawn_blocking(move || record::read_story(&dir)).await;
-            match story {
-                Ok(Ok(story)) => Ok((door, story)),
-                Ok(Err(error)) => Err(format!("The session's history: {error}")),
-                Err(error) => Err(format!("The session's history: {error}")),
-            }
+            Ok((door, None))
         })
     }
 }

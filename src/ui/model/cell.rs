@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::packed::Packed;
 use super::tasks::Nested;
 use crate::message::{Generation, ToolReturn, key_argument};
 use crate::wire::RevertCause;
@@ -107,6 +108,23 @@ pub enum Group {
 }
 
 impl Cell {
+    /// Makes small what changes no more, and says how many bytes that was work for. Nothing that is
+    /// drawn depends on it.
+    pub fn pack(&mut self) -> usize {
+        match &mut self.kind {
+            _ if !self.finished => 0,
+            CellKind::Assistant { text } | CellKind::Thinking { text, .. } => text.pack(),
+            CellKind::Tool(tool) => {
+                // What was printed stands in the result.
+                if tool.result.is_some() && !tool.live.is_empty() {
+                    tool.live = LiveTail::default();
+                }
+                tool.arguments.pack() + tool.result.as_mut().map_or(0, Packed::pack)
+            }
+            _ => 0,
+        }
+    }
+
     /// May it share a row with its neighbours?
     #[must_use]
     pub fn joins_group(&self) -> bool {
@@ -147,12 +165,12 @@ pub enum CellKind {
     /// What the model said: Markdown.
     Assistant {
         /// The text so far.
-        text: String,
+        text: Packed<String>,
     },
     /// What the model thought.
     Thinking {
         /// The text so far.
-        text: String,
+        text: Packed<String>,
         /// How long it took, in seconds, once it is over.
         seconds: Option<f64>,
     },
@@ -246,7 +264,7 @@ pub struct ToolCell {
     /// The tool, as it was called.
     pub name: String,
     /// JSON text so far.
-    pub arguments: String,
+    pub arguments: Packed<String>,
     /// The argument that says most, derived from `arguments`.
     pub key_argument: Option<String>,
     /// Where it stands.
@@ -258,7 +276,7 @@ pub struct ToolCell {
     /// The end of what it has printed so far.
     pub live: LiveTail,
     /// What came of it.
-    pub result: Option<ToolReturn>,
+    pub result: Option<Packed<ToolReturn>>,
     /// What its subagent did.
     pub nested: Nested,
     /// Did the person change what it was called with?
@@ -272,7 +290,7 @@ impl ToolCell {
         let mut cell = Self {
             call_id,
             name,
-            arguments: String::new(),
+            arguments: Packed::from(String::new()),
             key_argument: None,
             state: ToolState::Streaming,
             started: None,

@@ -86,12 +86,12 @@ impl Heights {
 
 /// A guess that costs nothing: no text is looked through.
 fn estimate(cell: &Cell, width: u16) -> u32 {
-    let lines = |text: &str| text.len() / usize::from(width.max(8)) + text.len() / 120 + 1;
+    let lines = |bytes: usize| bytes / usize::from(width.max(8)) + bytes / 120 + 1;
     let rows = match &cell.kind {
-        CellKind::User { text, .. }
-        | CellKind::Assistant { text }
-        | CellKind::Plan { text }
-        | CellKind::Notice { text, .. } => lines(text) + 1,
+        CellKind::User { text, .. } | CellKind::Plan { text } | CellKind::Notice { text, .. } => {
+            lines(text.len()) + 1
+        }
+        CellKind::Assistant { text } => lines(text.len()) + 1,
         CellKind::Thinking { .. } | CellKind::Mark(_) => 2,
         CellKind::Tool(_) => 4,
     };
@@ -108,7 +108,7 @@ mod tests {
     fn cells(count: usize) -> Vec<Cell> {
         let mut transcript = Transcript::default();
         for n in 0..count {
-            let text = "word ".repeat(n % 50);
+            let text = "word ".repeat(n % 50).into();
             transcript.push(CellKind::Assistant { text }, true, 0.0);
         }
         transcript.cells().to_vec()

@@ -7,12 +7,14 @@ pub mod editor;
 pub mod heights;
 pub mod mention;
 pub mod overlay;
+pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;
 pub mod replay;
 pub mod search;
 pub mod sessions;
+pub mod setup;
 pub mod status;
 pub mod tasks;
 pub mod timeline;
@@ -138,6 +140,8 @@ pub struct Model {
     pub came_from: Option<Session>,
     /// Was the program started to play a recording only?
     pub plays_only: bool,
+    /// The request about the configuration that is awaited, and why it was made.
+    pub asked: Option<(EffectId, setup::Why)>,
     next_effect: u64,
 }
 
@@ -172,6 +176,7 @@ impl Model {
             replay: None,
             came_from: None,
             plays_only: false,
+            asked: None,
             next_effect: 0,
         }
     }
@@ -198,7 +203,7 @@ impl Model {
             Some(Overlay::Help { .. }) => Context::Help,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
-            Some(Overlay::Picker(_)) => Context::Picker,
+            Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,

@@ -4,6 +4,7 @@ use super::cell::CellId;
 use super::editor::Editor;
 use super::picker::Picker;
 use super::sessions::SessionList;
+use super::setup::Setup;
 use super::tasks::TaskBrowser;
 use super::transcript::Scroll;
 use crate::message::CheckpointRef;
@@ -25,6 +26,8 @@ pub enum Overlay {
     Timeline,
     /// A list that is searched by typing.
     Picker(Box<Picker>),
+    /// Connecting to a service.
+    Setup(Box<Setup>),
     /// Empty the context?
     ConfirmClear,
     /// Go back to a checkpoint?

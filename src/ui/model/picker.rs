@@ -16,6 +16,14 @@ pub enum Choice {
     Command(String),
     /// Write a text into the composer.
     Text(String),
+    /// Let this model of the configuration answer.
+    Model(String),
+    /// Let the model think, or not.
+    Thinking(bool),
+    /// Connect to another service.
+    Connect,
+    /// Take this provider's key out of the configuration.
+    Forget(String),
     /// Look like this theme; looked at while it is marked.
     Theme(String),
     /// Go on before this checkpoint, in a new session.

@@ -6,6 +6,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::cell::{Cell, CellId, CellKind};
 use super::editor::Editor;
+use super::packed::Packed;
 use crate::message::DisplayBlock;
 
 /// A search.
@@ -98,18 +99,18 @@ pub fn matches<'t>(
 /// Hands out the texts of a cell as a person can read them.
 fn texts(cell: &Cell, mut each: impl FnMut(&str)) {
     match &cell.kind {
-        CellKind::User { text, .. }
-        | CellKind::Assistant { text }
-        | CellKind::Thinking { text, .. }
-        | CellKind::Notice { text, .. }
-        | CellKind::Plan { text } => each(text),
+        CellKind::User { text, .. } | CellKind::Notice { text, .. } | CellKind::Plan { text } => {
+            each(text);
+        }
+        // Looking through a long session must not leave all of it unpacked.
+        CellKind::Assistant { text } | CellKind::Thinking { text, .. } => each(&text.peek()),
         CellKind::Mark(_) => {}
         CellKind::Tool(tool) => {
             each(&tool.name);
             if let Some(argument) = &tool.key_argument {
                 each(argument);
             }
-            let Some(result) = &tool.result else { return };
+            let Some(result) = tool.result.as_ref().map(Packed::peek) else { return };
             let mut is_diff = false;
             for block in &result.display {
                 if let DisplayBlock::Diff(diff) = block {

@@ -58,6 +58,10 @@ pub struct Status {
     pub last_usage: Option<TokenUsage>,
     /// Tokens of all calls on this screen.
     pub total_usage: TokenUsage,
+    /// What they cost, where the model's price is configured.
+    pub cost: Option<f64>,
+    /// How many calls that was.
+    pub requests: u64,
     /// Is plan mode on?
     pub plan_mode: bool,
     /// MCP servers.

@@ -78,6 +78,8 @@ pub struct Timeline {
     /// The present life of the context.
     pub generation: Generation,
     live: usize,
+    // The largest number of a checkpoint one can go back to.
+    highest_live: Option<CheckpointId>,
 }
 
 impl Timeline {
@@ -89,6 +91,9 @@ impl Timeline {
     /// A checkpoint was made.
     pub fn add_checkpoint(&mut self, made: &CheckpointCreated, cell: Option<CellId>, time: f64) {
         self.generation = made.at.generation;
+        if self.highest_live.is_none_or(|highest| highest < made.at.id) {
+            return self.push_checkpoint(made, cell, time);
+        }
         // A restored context says again which checkpoints it has.
         if self.checkpoints_mut().any(|entry| entry.is_live && entry.at == made.at) {
             return;
@@ -99,6 +104,11 @@ impl Timeline {
                 entry.is_live = false;
             }
         }
+        self.count_live();
+        self.push_checkpoint(made, cell, time);
+    }
+
+    fn push_checkpoint(&mut self, made: &CheckpointCreated, cell: Option<CellId>, time: f64) {
         let entry = CheckpointEntry {
             at: made.at,
             step: made.step,
@@ -109,7 +119,8 @@ impl Timeline {
             failures: 0,
         };
         self.entries.push(Entry { time, cell, kind: EntryKind::Checkpoint(entry) });
-        self.count_live();
+        self.live += 1;
+        self.highest_live = Some(made.at.id);
     }
 
     /// The checkpoints that were there at the end of `from` are back, and no others.
@@ -140,12 +151,14 @@ impl Timeline {
 
     /// Counted when it changes, not in every frame.
     fn count_live(&mut self) {
-        self.live = self.checkpoints_mut().filter(|entry| entry.is_live).count();
+        let ids = self.checkpoints_mut().filter(|entry| entry.is_live).map(|entry| entry.at.id);
+        (self.live, self.highest_live) =
+            ids.fold((0, None), |(live, highest), id| (live + 1, highest.max(Some(id))));
     }
 
     /// A tool was called.
     pub fn add_tool(&mut self, name: &str) {
-        if let Some(entry) = self.checkpoints_mut().last() {
+        if let Some(entry) = self.checkpoints_mut().next_back() {
             match entry.tools.iter_mut().find(|(known, _)| known == name) {
                 Some((_, count)) => *count += 1,
                 None => entry.tools.push((name.to_owned(), 1)),
@@ -155,7 +168,7 @@ impl Timeline {
 
     /// A tool failed.
     pub fn add_failure(&mut self) {
-        if let Some(entry) = self.checkpoints_mut().last() {
+        if let Some(entry) = self.checkpoints_mut().next_back() {
             entry.failures += 1;
         }
     }

@@ -1,6 +1,7 @@
 //! The transcript: cells in order, and where the view stands in it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::cell::{Cell, CellId, CellKind, Fate, Group, Life, ToolCell, ToolState};
 use super::heights::Heights;
@@ -110,9 +111,71 @@ pub struct Transcript {
     pub visible: Option<Visible>,
     /// How high cells are, as far as it is known.
     pub heights: Heights,
+    /// Is this only the end of a session whose beginning is still being read?
+    pub is_tail: bool,
+    // Where the next cell that may be packed is looked for.
+    sweep: usize,
 }
 
+/// The name of the first cell of a session's end that is shown before its beginning is read: the
+/// cells before it get smaller names.
+const FIRST_OF_TAIL: u64 = 1 << 40;
+/// Cells around the window that are left as they are.
+const NEAR: usize = 200;
+/// Cells looked at, and bytes packed, after one frame: no key waits for more.
+const SWEEP_CELLS: usize = 32;
+const SWEEP_BYTES: usize = 32 * 1024;
+
 impl Transcript {
+    /// The end of a session whose beginning is not known yet.
+    #[must_use]
+    pub fn tail() -> Self {
+        Self { next_id: FIRST_OF_TAIL, is_tail: true, ..Self::default() }
+    }
+
+    /// Names the last `count` cells as a [`tail`](Self::tail) of so many names them, so that what
+    /// points into that tail points into this. The answer says how a cell is called now.
+    pub fn name_tail(&mut self, count: usize) -> impl Fn(CellId) -> CellId + use<> {
+        let from = self.cells.len().saturating_sub(count);
+        let first = self.cells.get(from).map_or(self.next_id, |cell| cell.id.0);
+        let skipped = (count - (self.cells.len() - from)) as u64;
+        let rename = move |id: CellId| match id.0.checked_sub(first) {
+            Some(nth) => CellId(FIRST_OF_TAIL + skipped + nth),
+            None => id,
+        };
+        for cell in &mut self.cells[from..] {
+            cell.id = rename(cell.id);
+            if let Group::Member { leader } = &mut cell.group {
+                *leader = rename(*leader);
+            }
+        }
+        self.next_id = FIRST_OF_TAIL + count as u64;
+        rename
+    }
+
+    /// Makes the cells of a range small.
+    pub fn pack(&mut self, cells: Range<usize>) {
+        let end = cells.end.min(self.cells.len());
+        for cell in self.cells.get_mut(cells.start..end).unwrap_or_default() {
+            cell.pack();
+        }
+    }
+
+    /// Makes some cells far from the window small: called again and again, it comes round to all.
+    fn sweep(&mut self) {
+        let index = |id| self.index_of(id).unwrap_or_default();
+        let Some(visible) = self.visible else { return };
+        let near = index(visible.first).saturating_sub(NEAR)..index(visible.last) + NEAR;
+        let mut work = 0;
+        for _ in 0..SWEEP_CELLS.min(self.cells.len()) {
+            self.sweep = if self.sweep + 1 < self.cells.len() { self.sweep + 1 } else { 0 };
+            if near.contains(&self.sweep) || work > SWEEP_BYTES {
+                continue;
+            }
+            work += self.cells[self.sweep].pack();
+        }
+    }
+
     /// All cells, oldest first.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {
@@ -204,6 +267,7 @@ impl Transcript {
         for &(index, lines) in &frame.measured {
             self.heights.set(index, lines);
         }
+        self.sweep();
     }
 
     /// The selected cell's index.

@@ -3,8 +3,11 @@
 //! [`tree`] reads the source into blocks, [`draw`] lays them out, [`table`] does tables. The source is
 //! untrusted: every text of it is sanitised after parsing, because entities can spell control characters.
 
+#[cfg(test)]
+mod corpus;
 mod draw;
 mod inline;
+mod math;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -22,8 +22,8 @@ pub(super) fn cell(model: &mut Model, now: f64) -> Vec<Effect> {
     let Some(cell) = subject(model) else { return Vec::new() };
     let (what, text) = match &cell.kind {
         CellKind::User { text, .. } => ("Prompt", text.clone()),
-        CellKind::Assistant { text } => ("Answer", text.clone()),
-        CellKind::Thinking { text, .. } => ("Thinking", text.clone()),
+        CellKind::Assistant { text } => ("Answer", text.to_string()),
+        CellKind::Thinking { text, .. } => ("Thinking", text.to_string()),
         CellKind::Notice { text, .. } => ("Message", text.clone()),
         CellKind::Plan { text } => ("Plan", text.clone()),
         CellKind::Mark(Mark::Reverted { mail: Some(mail), .. }) => ("D-Mail", mail.clone()),
@@ -77,12 +77,16 @@ pub(super) fn code(model: &mut Model, now: f64) -> Vec<Effect> {
     let id = cell.id;
     match &cell.kind {
         CellKind::Tool(tool) => {
-            let text = tool.key_argument.clone().unwrap_or_else(|| tool.arguments.clone());
+            let text = tool.key_argument.clone().unwrap_or_else(|| tool.arguments.to_string());
             let is_command = matches!(tool.name.as_str(), "Bash" | "Shell");
             send(model, if is_command { "Command" } else { "Argument" }, text, now)
         }
-        CellKind::Assistant { text } | CellKind::Plan { text } => {
-            let blocks = code_blocks(text);
+        CellKind::Assistant { .. } | CellKind::Plan { .. } => {
+            let blocks = match &cell.kind {
+                CellKind::Assistant { text } => code_blocks(text),
+                CellKind::Plan { text } => code_blocks(text),
+                _ => Vec::new(),
+            };
             if blocks.is_empty() {
                 toast(model, "There is no block of code in this answer; y copies all of it", now);
                 return Vec::new();

@@ -6,8 +6,8 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, replay, search, sessions, slash, tasks,
-    timeline, toast,
+    actions, approval, overlay, picker, question, reading, replay, search, sessions, setup, slash,
+    tasks, timeline, toast,
 };
 
 /// A key was pressed.
@@ -18,6 +18,9 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
+    }
+    if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
+        return setup::key(model, key, now);
     }
     match context {
         Context::Composer => return composer(model, key, now),
@@ -127,6 +130,7 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
             picker.filter.insert(&text.replace('\n', " "));
             picker.search();
         }
+        Some(Overlay::Setup(connecting)) => setup::paste(connecting, text),
         Some(Overlay::Revert(dialog)) => dialog.mail.insert(text),
         Some(_) => {}
         None => match &mut model.approvals.feedback {

@@ -11,10 +11,12 @@ mod papers;
 mod picker;
 mod question;
 mod reading;
+pub mod recall;
 mod replay;
 mod search;
 mod session;
 mod sessions;
+mod setup;
 mod slash;
 mod tasks;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod tests;
 mod timeline;
 mod wire;
 
+pub use setup::money;
 pub use slash::{commands, completions};
 
 use super::effect::Effect;
@@ -70,8 +73,10 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => door(model, message, now),
         Msg::DoorClosed => session::gone(model, now),
+        Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
         Msg::Opened { id, result } => session::opened(model, id, result, now),
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
+        Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()

@@ -7,7 +7,7 @@ use super::super::model::Model;
 use super::super::model::editor::Editor;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
-use super::{actions, papers, slash, toast};
+use super::{actions, papers, setup, slash, toast};
 
 /// Shows all actions and commands.
 pub(super) fn open_palette(model: &mut Model) {
@@ -120,6 +120,9 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
         Choice::Action(action) => actions::global(model, action, now),
         Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
         Choice::Undo(at) => papers::undo_at(model, at),
+        choice @ (Choice::Model(_) | Choice::Thinking(_) | Choice::Connect | Choice::Forget(_)) => {
+            setup::choose(model, choice, now)
+        }
         Choice::Theme(name) => {
             let text = format!("Theme {name}; theme = \"{name}\" in config.toml keeps it");
             toast(model, text, now);

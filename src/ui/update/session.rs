@@ -1,12 +1,18 @@
 //! Sessions being opened, prompts ending, the engine going away.
 
+use std::collections::HashSet;
+
 use super::super::effect::{Effect, EffectId, OpenTarget};
 use super::super::model::cell::Level;
 use super::super::model::composer::Composer;
+use super::super::model::overlay::Overlay;
+use super::super::model::search::Search;
 use super::super::model::status::{Activity, Status};
-use super::super::model::timeline::{CheckpointEntry, EntryKind};
+use super::super::model::timeline::{CheckpointEntry, EntryKind, Timeline};
+use super::super::model::transcript::{Seen, Transcript};
 use super::super::model::{Focus, Model};
 use super::super::msg::Opened;
+use super::recall::Recall;
 use super::{slash, toast, wire};
 use crate::wire::PromptOutcome;
 
@@ -42,10 +48,15 @@ pub(super) fn opened(
             return Vec::new();
         }
     };
+    let shown = model.transcript.is_tail.then(|| Shown::of(model));
     reset(model);
-    model.status.info = opened.info;
-    for recorded in opened.story {
-        wire::apply(model, recorded.message, recorded.timestamp);
+    let Recall { model: past, bad_lines, .. } = opened.past;
+    let Model { transcript, timeline, status, .. } = *past;
+    (model.transcript, model.timeline) = (transcript, timeline);
+    let toast = model.status.toast.take();
+    model.status = Status { info: opened.info, toast, ..status };
+    if let Some(shown) = shown {
+        shown.put_back(model);
     }
     // What the record left open ended with the process that wrote it.
     model.transcript.finish_from(0, now);
@@ -60,16 +71,62 @@ pub(super) fn opened(
     for warning in started.into_iter().chain(info.warnings.iter().cloned()) {
         wire::notice(model, Level::Warning, warning, now);
     }
-    if opened.bad_lines > 0 {
+    if bad_lines > 0 {
         let text = format!(
-            "{} lines of this session's history could not be read and are not shown.",
-            opened.bad_lines
+            "{bad_lines} lines of this session's history could not be read and are not shown."
         );
         wire::notice(model, Level::Warning, text, now);
     }
     match model.first_prompt.take() {
         Some(prompt) => slash::send(model, &prompt, now),
         None => next_queued(model, now),
+    }
+}
+
+/// The end of the session that is being opened: it can be read and moved through, nothing more.
+pub(super) fn preview(model: &mut Model, id: EffectId, transcript: Transcript) -> Vec<Effect> {
+    if model.opening == Some(id) {
+        model.transcript = transcript;
+        model.timeline = Timeline::default();
+        model.search = Search::default();
+        model.focus = Focus::Composer;
+    }
+    Vec::new()
+}
+
+/// Where the person has come to in a session's end while the rest of it was read.
+struct Shown {
+    transcript: Transcript,
+    search: Search,
+    overlays: Vec<Overlay>,
+    focus: Focus,
+}
+
+impl Shown {
+    fn of(model: &mut Model) -> Self {
+        Self {
+            transcript: std::mem::take(&mut model.transcript),
+            search: std::mem::take(&mut model.search),
+            overlays: std::mem::take(&mut model.overlays),
+            focus: model.focus,
+        }
+    }
+
+    fn put_back(self, model: &mut Model) {
+        let Self { transcript: shown, mut search, overlays, focus } = self;
+        let before = model.transcript.cells().len().saturating_sub(shown.cells().len());
+        for (cell, index) in shown.cells().iter().zip(before..) {
+            if cell.open.is_some() {
+                model.transcript.edit(index, |whole| whole.open = cell.open);
+            }
+        }
+        let transcript = &mut model.transcript;
+        (transcript.position, transcript.visible) = (shown.position, shown.visible);
+        (transcript.pending, transcript.selected) = (shown.pending, shown.selected);
+        transcript.seen = Seen { cells: shown.seen.cells + before, ..shown.seen };
+        // There is more to find now.
+        search.stamp = (usize::MAX, 0);
+        (model.search, model.overlays, model.focus) = (search, overlays, focus);
     }
 }
 
@@ -95,12 +152,13 @@ pub(super) fn reset(model: &mut Model) {
 /// the same.
 fn add_unrecorded_checkpoints(model: &mut Model, now: f64) {
     let info = model.status.info.clone();
+    let live = model.timeline.entries.iter().filter_map(|entry| match &entry.kind {
+        EntryKind::Checkpoint(CheckpointEntry { at, is_live: true, .. }) => Some(at.id),
+        _ => None,
+    });
+    let known: HashSet<_> = live.collect();
     for made in &info.checkpoints {
-        let is_known = model.timeline.entries.iter().any(|entry| {
-            matches!(&entry.kind, EntryKind::Checkpoint(CheckpointEntry { at, is_live: true, .. })
-                if at.id == made.at.id)
-        });
-        if !is_known {
+        if !known.contains(&made.at.id) {
             model.timeline.add_checkpoint(made, None, now);
         }
     }

@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, papers, picker, session, sessions, tasks, toast};
+use super::{is_idle, overlay, papers, picker, session, sessions, setup, tasks, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -95,6 +95,8 @@ pub fn commands(model: &Model, typed: &str) -> Vec<Completion> {
         })
         .map(|(name, description, _)| (name, description))
         .collect();
+    let own = setup::COMMANDS.iter().filter(|(name, _)| name.starts_with(typed));
+    found.extend(own.map(|(name, description)| ((*name).to_owned(), (*description).to_owned())));
     found.sort();
     found
 }
@@ -198,6 +200,9 @@ pub(super) fn start(model: &mut Model, input: UserInput, now: f64) -> Vec<Effect
 fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
     // Upstream leaves on these words too.
     let name = if matches!(text, "exit" | "quit") { "exit" } else { text.strip_prefix('/')? };
+    if let Some(effects) = setup::command(model, name, now) {
+        return Some(effects);
+    }
     let (name, rest) = name.split_once(char::is_whitespace).unwrap_or((name, ""));
     let command =
         LOCAL.iter().find(|command| command.name == name || command.aliases.contains(&name))?;

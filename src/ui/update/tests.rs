@@ -4,6 +4,7 @@ mod approving;
 mod composing;
 mod question;
 mod sessions;
+mod setup;
 mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};

@@ -5,6 +5,7 @@ use super::super::keymap::Action;
 use super::super::model::cell::CellKind;
 use super::super::model::editor::Editor;
 use super::super::model::overlay::{Overlay, RevertDialog, RevertPrice};
+use super::super::model::packed::Packed;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
 use super::{is_idle, overlay, toast};
@@ -88,7 +89,10 @@ fn files_written_after(model: &Model) -> Vec<String> {
     let mut files = Vec::new();
     for cell in cells_after(model) {
         let CellKind::Tool(tool) = &cell.kind else { continue };
-        let Some(result) = tool.result.as_ref().filter(|result| !result.is_error) else { continue };
+        let Some(result) = tool.result.as_ref().map(Packed::peek) else { continue };
+        if result.is_error {
+            continue;
+        }
         for block in &result.display {
             if let DisplayBlock::Diff(diff) = block
                 && !files.contains(&diff.path)

@@ -51,7 +51,7 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
         }
         Event::BtwEnd(answer) => {
             let text = answer.response.or(answer.error).unwrap_or_default();
-            model.transcript.push(CellKind::Assistant { text }, true, at);
+            model.transcript.push(CellKind::Assistant { text: text.into() }, true, at);
         }
         Event::SubagentEvent(event) => tasks::nested(model, &event, at),
         Event::ContentPart(part) => content(model, part, at),
@@ -180,6 +180,10 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
     status.plan_mode = update.plan_mode.unwrap_or(status.plan_mode);
     if let Some(usage) = update.token_usage {
         status.last_usage = Some(usage);
+        status.requests += 1;
+        if let Some(price) = status.info.price {
+            *status.cost.get_or_insert(0.0) += price.cost(&usage);
+        }
         let total = &mut status.total_usage;
         total.input_other += usage.input_other;
         total.output += usage.output;
@@ -220,7 +224,7 @@ fn content(model: &mut Model, part: ContentPart, at: f64) {
                 }
                 close_text(model, index, at);
             }
-            model.transcript.push(CellKind::Assistant { text }, false, at);
+            model.transcript.push(CellKind::Assistant { text: text.into() }, false, at);
         }
         ContentPart::Think { think, .. } => {
             if let Some(index) = open {
@@ -235,7 +239,7 @@ fn content(model: &mut Model, part: ContentPart, at: f64) {
                 close_text(model, index, at);
             }
             if !think.is_empty() {
-                let kind = CellKind::Thinking { text: think, seconds: None };
+                let kind = CellKind::Thinking { text: think.into(), seconds: None };
                 model.transcript.push(kind, false, at);
             }
         }
@@ -276,7 +280,7 @@ fn tool_result(model: &mut Model, call_id: &str, result: ToolReturn, at: f64) {
     model.transcript.edit_tool(call_id, |tool| {
         tool.state = state;
         tool.seconds = tool.started.map(|started| (at - started).max(0.0));
-        tool.result = Some(result);
+        tool.result = Some(result.into());
     });
 }
 
@@ -352,7 +356,8 @@ fn revert(model: &mut Model, reverted: ContextReverted, at: f64) {
             let index = model.transcript.index_of(model.timeline.entries[row].cell?)?;
             Some(if is_turn_start { index } else { index + 1 })
         });
-    if let Some(from) = from {
+    // Of a session whose end alone is known, the checkpoint was before that end.
+    if let Some(from) = from.or(model.transcript.is_tail.then_some(0)) {
         model.transcript.set_fate_from(from, Fate::Reverted);
     }
     let start = model.step_start;

@@ -9,6 +9,7 @@ use super::super::model::Model;
 use super::super::model::cell::{Cell, CellKind, Fate, Group, Level, ToolCell};
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
+use super::super::render::width::truncate_line;
 use super::super::render::wrap::wrap;
 use super::super::render::{format, markdown::markdown};
 use super::super::theme::Theme;
@@ -30,7 +31,7 @@ pub(super) fn lines(
     now: f64,
 ) -> Vec<Line<'static>> {
     let prose = width.min(PROSE_COLUMNS);
-    let lines = match &cell.kind {
+    let lines: Vec<_> = match &cell.kind {
         CellKind::User { text, steered } => user(text, *steered, theme, prose),
         CellKind::Assistant { text } => markdown(text, prose, theme, highlight),
         CellKind::Thinking { text, seconds } => {
@@ -64,6 +65,8 @@ pub(super) fn lines(
             mark::lines(mark, model.is_open(cell), theme, width, cell.began, now)
         }
     };
+    let room = usize::from(width);
+    let lines = lines.into_iter().map(|line| truncate_line(line, room)).collect();
     if cell.fate == Fate::Live { lines } else { set_apart(lines, theme) }
 }
 

@@ -6,6 +6,8 @@ mod cells;
 mod chat;
 mod composer;
 mod dialog;
+#[cfg(test)]
+mod faithful;
 mod help;
 mod layout;
 mod mark;
@@ -21,6 +23,7 @@ mod safety;
 mod scrollbar;
 mod search;
 mod sessions;
+mod setup;
 mod sidebar;
 mod statusline;
 mod tasks;
@@ -65,6 +68,11 @@ impl Caches {
     #[must_use]
     pub fn inline() -> Self {
         Self { highlight: HighlightCache::inline(), ..Self::default() }
+    }
+
+    /// Other cells come under the names of those that were drawn.
+    pub fn forget_cells(&mut self) {
+        *self = Self { highlight: std::mem::take(&mut self.highlight), ..Self::default() };
     }
 }
 
@@ -156,6 +164,7 @@ fn draw_overlay(
             timeline::draw(model, theme, inner, buffer, true);
         }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
+        Overlay::Setup(connecting) => return setup::draw(connecting, theme, area, buffer, now),
         Overlay::ConfirmClear => dialog::draw_clear(model, theme, area, buffer),
         Overlay::Revert(revert) => return dialog::draw_revert(revert, theme, area, buffer),
     }

@@ -171,7 +171,7 @@ fn whole_tool(
     let mut lines = vec![tool::header(call, theme, width, now), Line::default()];
     let arguments = serde_json::from_str::<serde_json::Value>(&call.arguments)
         .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| call.arguments.clone());
+        .unwrap_or_else(|_| call.arguments.to_string());
     let indent = [Span::raw("  ")];
     let mark = [Span::styled(format!("  {} ", theme.marks.wrapped), theme.muted)];
     let hard = |line: Line<'static>| wrap_hard(&line, width, &indent, &mark);

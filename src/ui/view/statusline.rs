@@ -15,6 +15,7 @@ use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{line_width, spans_width, truncate, truncate_line};
 use super::super::theme::Theme;
+use super::super::update::money;
 
 /// The spinner's picture at `now`.
 pub(super) fn spinner(theme: &Theme, now: f64) -> &'static str {
@@ -164,6 +165,9 @@ fn right(model: &Model, theme: &Theme, width: u16) -> Line<'static> {
         let style = if info.is_demo { theme.warning } else { theme.muted };
         spans.push(Span::styled(label, style));
         spans.push(Span::raw("  "));
+    }
+    if let Some(cost) = model.status.cost.filter(|_| width >= 60) {
+        spans.push(Span::styled(format!("{}  ", money(cost)), theme.muted));
     }
     if let Some(usage) = model.status.context_usage() {
         let style = gauge_style(model, usage, theme);

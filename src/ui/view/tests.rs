@@ -1,6 +1,10 @@
 //! Pictures of whole screens, at the sizes people use and at some nobody should.
 
+use crate::config::{Offered, Service};
 use crate::message::{DiffBlock, DisplayBlock, TodoItem, TodoStatus, ToolReturn};
+use crate::ui::effect::Effect;
+use crate::ui::model::setup::Told;
+use crate::ui::msg::Msg;
 use crate::ui::testing::Harness;
 use crate::ui::theme::Theme;
 use crate::ui::view::Caches;
@@ -155,6 +159,24 @@ picture!(completions_80x24, {
 picture!(palette_80x24, {
     let mut h = busy(80, 24);
     h.keys("<ctrl-p>scroll");
+    h
+});
+fn connecting() -> Harness {
+    let mut h = Harness::new(80, 24);
+    h.keys("/login<enter>");
+    let Some(Effect::Setup { id, .. }) = h.take_effects().pop() else { panic!("nothing is asked") };
+    let models = vec![Offered { name: "qwen3:14b".into(), context: None }];
+    let local = Service::local("Ollama", "http://127.0.0.1:11434/v1", models);
+    let known = Service::known(&|name| (name == "OPENAI_API_KEY").then(|| "sk-1".into()));
+    let told = Told::Services(std::iter::once(local).chain(known).collect());
+    h.send(Msg::Setup { id, told: Box::new(told) });
+    h
+}
+
+picture!(connect_services_80x24, connecting());
+picture!(connect_key_80x24, {
+    let mut h = connecting();
+    h.keys("<down><enter>sk-a-key");
     h
 });
 picture!(cjk_and_emoji_80x24, {

@@ -47,7 +47,8 @@ fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'static>> {
             ]));
         }
         lines.push(Line::default());
-        let text = "To connect a real model set KIMI_API_KEY, or see docs/models.md.";
+        let text = "To connect a real model type /login: Kimi, OpenAI, Anthropic, Gemini, Ollama, or any \
+                    compatible server.";
         lines.extend(wrap(&Line::styled(text, theme.muted), width, &[], &[]));
         lines.push(Line::default());
     }

@@ -3,6 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+use super::math;
 use super::tree::Styled;
 use crate::ui::render::sanitize::sanitize_line;
 use crate::ui::render::width::grapheme_width;
@@ -66,6 +67,28 @@ impl<'a> Inline<'a> {
 
     pub(super) fn code(&mut self, text: &str) {
         self.push(text, self.style().patch(self.theme.inline_code));
+    }
+
+    /// A formula in running text. Dollars around what is no formula are money.
+    pub(super) fn math(&mut self, source: &str) {
+        if math::is_formula(source) {
+            self.push(&math::readable(source), self.style().patch(self.theme.inline_code));
+        } else {
+            self.push(&format!("${source}$"), self.style());
+        }
+    }
+
+    /// What follows stands on lines of its own.
+    pub(super) fn line_begins(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.hard_break();
+        }
+    }
+
+    /// A line of a formula on lines of its own.
+    pub(super) fn math_line(&mut self, line: &str) {
+        self.push(line.trim(), self.style().patch(self.theme.inline_code));
+        self.hard_break();
     }
 
     /// HTML is shown as it stands; only a line break means one, as models use it in tables.

@@ -11,6 +11,7 @@ use ratatui::text::Span;
 
 use super::Look;
 use super::inline::Inline;
+use super::math;
 
 /// Blocks in blocks deeper than this are drawn as if they were not nested.
 const MAX_DEPTH: usize = 16;
@@ -74,6 +75,7 @@ fn options() -> Options {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_MATH
 }
 
 /// Reads `source`; `known` are link definitions from elsewhere.
@@ -187,8 +189,14 @@ impl<'a> Reader<'a> {
                     item.task = Some(done);
                 }
             }
-            // Not switched on.
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.inline().text(&text),
+            Event::InlineMath(text) => self.inline().math(&text),
+            Event::DisplayMath(text) => {
+                let inline = self.inline();
+                inline.line_begins();
+                for line in math::readable(&text).lines() {
+                    inline.math_line(line);
+                }
+            }
         }
     }
 

@@ -313,7 +313,8 @@ fn said(h: &Harness) -> Vec<String> {
     let cells = h.model.transcript.cells().iter();
     cells
         .filter_map(|cell| match &cell.kind {
-            CellKind::User { text, .. } | CellKind::Assistant { text } => Some(text.clone()),
+            CellKind::User { text, .. } => Some(text.clone()),
+            CellKind::Assistant { text } => Some(text.to_string()),
             _ => None,
         })
         .collect()

@@ -1,0 +1,107 @@
+//! What a front end needs to let a person choose: the configuration as it is now, changes to it, what
+//! is there to connect to, and a look at a server.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Host, HostOptions, open};
+use crate::config::edit::{self, Edit};
+use crate::config::{
+    Config, ConfigError, ConfigSource, Loaded, NetworkConfig, Offered, ProviderConfig, Service,
+};
+use crate::llm::probe::{self, LOCAL, Trouble};
+use crate::soul::{Settings, SettingsSource, Wish};
+
+impl Host {
+    /// The same, reading `source` again whenever a session is opened or its settings change.
+    #[must_use]
+    pub fn reading(self, source: ConfigSource) -> Self {
+        Self(self.0, Some(source))
+    }
+
+    /// The configuration as it is now.
+    ///
+    /// # Errors
+    /// When it cannot be read any more.
+    pub fn read_config(&self) -> Result<Loaded, ConfigError> {
+        match &self.1 {
+            Some(source) => Config::load(&self.0.paths, source),
+            None => Ok(Loaded { config: self.0.config.clone(), warnings: Vec::new() }),
+        }
+    }
+
+    /// Changes the configuration file; says which.
+    ///
+    /// # Errors
+    /// When it is no file that can be changed.
+    pub fn configure(&self, edits: &[Edit]) -> Result<PathBuf, ConfigError> {
+        edit::edit(&self.0.paths, self.1.as_ref().unwrap_or(&ConfigSource::Default), edits)
+    }
+
+    /// The services a person may connect to, those that are ready first.
+    pub async fn services(&self) -> Vec<Service> {
+        let local = probe::local_servers(&LOCAL).await;
+        let env = |name: &str| self.0.env.get(name);
+        let mut services: Vec<Service> = local
+            .into_iter()
+            .map(|server| Service::local(server.name, &server.base_url, server.models))
+            .collect();
+        services.extend(Service::known(&env));
+        services.sort_by_key(|service| service.found.is_none());
+        services
+    }
+
+    /// The models at the server of `provider`.
+    ///
+    /// # Errors
+    /// Why there are none, and what to do, for a person.
+    pub async fn offered(&self, provider: &ProviderConfig) -> Result<Vec<Offered>, String> {
+        let network = self
+            .read_config()
+            .map_or_else(|_| NetworkConfig::default(), |loaded| loaded.config.network);
+        probe::models(provider, &network)
+            .await
+            .map_err(|error| format!("{error}. {}", Trouble::of(&error).cure("the provider")))
+    }
+
+    /// The options with the configuration as it is now.
+    pub(super) fn fresh_options(&self) -> Result<Arc<HostOptions>, ConfigError> {
+        if self.1.is_none() {
+            return Ok(Arc::clone(&self.0));
+        }
+        let config = self.read_config()?.config;
+        Ok(Arc::new(HostOptions { config, ..(*self.0).clone() }))
+    }
+
+    /// Where an open session's settings come from.
+    pub(super) fn settings(&self) -> SettingsSource {
+        let host = self.clone();
+        SettingsSource::new(move |wish| host.settings_for(wish).map_err(|e| format!("{e:#}")))
+    }
+
+    fn settings_for(&self, wish: &Wish) -> anyhow::Result<Settings> {
+        let Loaded { config, mut warnings } = self.read_config()?;
+        let mut options = HostOptions { config, ..(*self.0).clone() };
+        options.model = wish.model.clone().or(options.model);
+        options.thinking = wish.thinking.or(options.thinking);
+        let chosen = open::choose_model(&options)?;
+        let rules = open::rules(&options, &options.work_dir, &mut warnings)?.rules;
+        let limits = open::limits(&options);
+        Ok(Settings {
+            compaction_at: open::compaction_at(&limits, chosen.model.max_context),
+            model: chosen.model,
+            key: chosen.key,
+            thinking: chosen.thinking,
+            price: chosen.price,
+            is_demo: chosen.is_demo,
+            limits,
+            compaction: options.config.compaction,
+            hooks: options.config.hooks,
+            rules,
+            warnings,
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! The configuration read and changed for the screen, and servers looked at.
+
+use super::{Done, Executor};
+use crate::engine::Host;
+use crate::ui::effect::EffectId;
+use crate::ui::model::setup::{Ask, Known, KnownModel, Told};
+use crate::ui::msg::Msg;
+
+impl Executor {
+    pub(super) fn set_up(&mut self, id: EffectId, ask: Ask) {
+        let done = self.done.clone();
+        let Some(host) = self.host.host().cloned() else {
+            let told = Box::new(not_here(&ask));
+            let _ = done.send(Done::Msg(Msg::Setup { id, told }));
+            return;
+        };
+        self.tasks.spawn(async move {
+            let told = match ask {
+                Ask::Services => Told::Services(host.services().await),
+                Ask::Offered(provider) => Told::Offered(host.offered(&provider).await),
+                Ask::Config => Told::Config(known(&host)),
+                Ask::Write(edits) => Told::Written(
+                    host.configure(&edits)
+                        .map(|file| file.display().to_string())
+                        .map_err(|error| error.to_string()),
+                ),
+            };
+            let _ = done.send(Done::Msg(Msg::Setup { id, told: Box::new(told) }));
+        });
+    }
+}
+
+/// What is answered where the configuration is another program's.
+fn not_here(ask: &Ask) -> Told {
+    let reason = "The engine is another program's, and so is its configuration.".to_owned();
+    match ask {
+        Ask::Services => Told::Services(Vec::new()),
+        Ask::Offered(_) => Told::Offered(Err(reason)),
+        Ask::Config => Told::Config(Err(reason)),
+        Ask::Write(_) => Told::Written(Err(reason)),
+    }
+}
+
+fn known(host: &Host) -> Result<Known, String> {
+    let loaded = host.read_config().map_err(|error| error.to_string())?;
+    let config = loaded.config;
+    let has_key = |key: &str| !key.trim().is_empty();
+    Ok(Known {
+        models: config
+            .models
+            .into_iter()
+            .map(|(key, model)| KnownModel {
+                key,
+                model: model.model,
+                provider: model.provider,
+                context: model.max_context_size,
+            })
+            .collect(),
+        keys: config
+            .providers
+            .into_iter()
+            .filter(|(_, provider)| has_key(&provider.api_key))
+            .map(|(key, _)| key)
+            .collect(),
+        theme: config.theme,
+        shows_thinking: config.show_thinking_stream,
+        warnings: loaded.warnings,
+    })
+}
