@@ -49,9 +49,7 @@ pub(super) fn list(
 
 fn told(session: SessionSummary) -> acp::SessionInfo {
     let at = jiff::Timestamp::try_from(session.updated_at).map(|at| at.to_string());
-    acp::SessionInfo::new(session.id.0, session.work_dir)
-        .title(session.title)
-        .updated_at(at.ok())
+    acp::SessionInfo::new(session.id.0, session.work_dir).title(session.title).updated_at(at.ok())
 }
 
 /// The session `id`: of this folder first, else of any.

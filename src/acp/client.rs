@@ -42,7 +42,9 @@ impl Can {
             write_files: known.fs.write_text_file,
             run_commands: known.terminal,
             // What the libraries of 0.7 and 0.8 do not have.
-            is_of_today: ["auth", "session", "elicitation"].iter().any(|key| raw.get(key).is_some()),
+            is_of_today: ["auth", "session", "elicitation"]
+                .iter()
+                .any(|key| raw.get(key).is_some()),
             show_notices: session.notices.is_some(),
             show_compactions: session.compaction.is_some(),
             show_switches: session.config_options.is_some_and(|options| options.boolean.is_some()),
@@ -114,7 +116,9 @@ impl Client {
             .await
             .unwrap_or_else(|_| Err(RpcError::new(INTERNAL_ERROR, "The editor is gone.")))?;
         serde_json::from_value(if value.is_null() { serde_json::json!({}) } else { value }).map_err(
-            |error| RpcError::new(INTERNAL_ERROR, format!("{method} was answered wrongly: {error}")),
+            |error| {
+                RpcError::new(INTERNAL_ERROR, format!("{method} was answered wrongly: {error}"))
+            },
         )
     }
 

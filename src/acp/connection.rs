@@ -14,13 +14,12 @@ use super::client::{Can, Client};
 use super::offer::{self, Choices, LOGIN, Mode};
 use super::opening::{self, params};
 use super::session::{Handle, Order, Session};
-use super::{Agent, FAREWELL, Opening, catalog, content};
-use crate::engine::SessionChoice;
+use super::{Agent, FAREWELL, LONGEST_LINE, catalog, content};
+use crate::engine::{Elsewhere, SessionChoice};
 use crate::rpc::{
     self, Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Line, LineReader,
     METHOD_NOT_FOUND, Outbox, PARSE_ERROR, RpcError,
 };
-use crate::server::LONGEST_LINE;
 use crate::wire::Equipment;
 
 /// Bytes that may wait before nothing more is read from the editor, and how few let it go on.
@@ -188,8 +187,7 @@ impl Connection {
         match method {
             "session/new" => {
                 let new: acp::NewSessionRequest = params(method, with_servers(raw))?;
-                let opening =
-                    opening::read(new.cwd, new.additional_directories, new.mcp_servers)?;
+                let opening = opening::read(new.cwd, new.additional_directories, new.mcp_servers)?;
                 self.open(id, opening, Wanted::New).await?;
                 return Ok(None);
             }
@@ -204,7 +202,7 @@ impl Connection {
             }
             "session/list" => {
                 let list: acp::ListSessionsRequest = params(method, raw)?;
-                let paths = self.0.agent.paths.clone();
+                let paths = self.0.agent.host.paths().clone();
                 let all = blocking(move || {
                     catalog::list(&paths, list.cwd.as_deref(), list.cursor.as_deref())
                 });
@@ -221,7 +219,8 @@ impl Connection {
             "session/delete" => {
                 let delete: acp::DeleteSessionRequest = params(method, raw)?;
                 let was_open = self.close(&delete.session_id.0).await;
-                let (paths, id) = (self.0.agent.paths.clone(), delete.session_id.to_string());
+                let (paths, id) =
+                    (self.0.agent.host.paths().clone(), delete.session_id.to_string());
                 match blocking(move || catalog::delete(&paths, &id)).await {
                     // One nothing was said in is gone when it is closed.
                     Err(_) if was_open => {}
@@ -243,8 +242,8 @@ impl Connection {
             let why = format!("There is no way to log in called {}.", wanted.method_id);
             return Err(RpcError::new(INVALID_PARAMS, why));
         }
-        let hosts = Arc::clone(&self.0.agent.hosts);
-        blocking(move || opening::host(hosts(Opening::default()))).await?;
+        let host = self.0.agent.host.clone();
+        blocking(move || opening::config(&host)).await?;
         Ok(json!({}))
     }
 
@@ -260,7 +259,8 @@ impl Connection {
         };
         let (reply, answer) = oneshot::channel();
         let of_mode = |value: &str| Mode::find(value).ok_or_else(|| no_such("mode", value));
-        let option = if method == "session/set_config_option" { text("configId")? } else { String::new() };
+        let option =
+            if method == "session/set_config_option" { text("configId")? } else { String::new() };
         let order = match (method, option.as_str()) {
             ("session/set_mode", _) => Order::SetMode { mode: of_mode(&text("modeId")?)?, reply },
             ("session/set_model", _) => {
@@ -304,25 +304,23 @@ impl Connection {
     }
 
     /// Opens a session, answers the request, and lets the session run.
-    async fn open(&self, id: &Id, mut opening: Opening, wanted: Wanted) -> Result<(), RpcError> {
+    async fn open(&self, id: &Id, mut opening: Elsewhere, wanted: Wanted) -> Result<(), RpcError> {
         let choice = match &wanted {
             Wanted::New => self.choice_of_new(),
             Wanted::Known { id, .. } => {
-                let (paths, id) = (self.0.agent.paths.clone(), id.clone());
+                let (paths, id) = (self.0.agent.host.paths().clone(), id.clone());
                 let folder = opening.work_dir.clone();
-                let found = blocking(move || catalog::find(&paths, folder.as_deref(), &id)).await?;
-                opening.work_dir = Some(found.work_dir);
+                let found = blocking(move || catalog::find(&paths, Some(&folder), &id)).await?;
+                opening.work_dir = found.work_dir;
                 SessionChoice::Id(found.id)
             }
         };
-        let hosts = Arc::clone(&self.0.agent.hosts);
-        let host = blocking(move || opening::host(hosts(opening))).await?;
+        let host = self.0.agent.host.elsewhere(opening);
+        let asked = host.clone();
+        let config = blocking(move || opening::config(&asked)).await?;
         self.make_room(&wanted).await;
-        let equipment = Equipment {
-            supports_question: true,
-            supports_plan_mode: true,
-            ..Equipment::default()
-        };
+        let equipment =
+            Equipment { supports_question: true, supports_plan_mode: true, ..Equipment::default() };
         let engine =
             host.share(&choice, equipment).await.map_err(|error| opening::failed(&error))?;
         if let Wanted::Known { id, replays: true } = &wanted {
@@ -330,7 +328,7 @@ impl Connection {
         }
         let messages = engine.join(false).messages;
         let client = self.0.client.clone();
-        let (session, handle) = Session::new(engine, client, host.config().clone(), messages);
+        let (session, handle) = Session::new(engine, client, config, messages);
         let name = session.id().to_owned();
         self.sessions().insert(name.clone(), handle);
         if self.0.is_over.load(Ordering::Acquire) {

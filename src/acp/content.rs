@@ -88,10 +88,8 @@ pub(super) fn block(part: &ContentPart) -> Option<acp::ContentBlock> {
             Some(acp::ContentBlock::Text(acp::TextContent::new(text.clone())))
         }
         ContentPart::ImageUrl { image_url } => {
-            let Some((kind, data)) = image_url
-                .url
-                .strip_prefix("data:")
-                .and_then(|rest| rest.split_once(";base64,"))
+            let Some((kind, data)) =
+                image_url.url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"))
             else {
                 let link = acp::ResourceLink::new("picture", image_url.url.clone());
                 return Some(acp::ContentBlock::ResourceLink(link));

@@ -68,8 +68,7 @@ pub(super) async fn questions(
     request: &QuestionRequest,
     call: Option<Named>,
 ) -> QuestionAnswer {
-    let mut answer =
-        QuestionAnswer { request_id: request.id.clone(), answers: BTreeMap::new() };
+    let mut answer = QuestionAnswer { request_id: request.id.clone(), answers: BTreeMap::new() };
     let id = call.map_or_else(|| request.id.clone(), |call| call.id);
     for question in &request.questions {
         match choice(client, session, &id, question).await {

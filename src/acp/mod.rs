@@ -17,47 +17,26 @@ mod session;
 mod tell;
 mod tool_calls;
 
-#[cfg(test)]
-mod tests;
-
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::engine::{Host, SessionChoice};
-use crate::mcp::McpServer;
-use crate::paths::Paths;
 use crate::rpc::Outbox;
 
 use connection::Connection;
 
-/// What an editor says about a session it opens.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opening {
-    /// Where the agent works; none for the folder the program was started in.
-    pub work_dir: Option<PathBuf>,
-    /// Further folders of the workspace.
-    pub added_dirs: Vec<PathBuf>,
-    /// Its MCP servers; none for those of the configuration.
-    pub servers: Option<Vec<McpServer>>,
-}
-
-/// Makes the host of a session. The configuration is read again for each: a person may have logged
-/// in meanwhile.
-pub type Hosts = dyn Fn(Opening) -> anyhow::Result<Host> + Send + Sync;
-
 /// What is served.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Agent {
-    /// Where data lives.
-    pub paths: Paths,
-    /// Hosts of sessions.
-    pub hosts: Arc<Hosts>,
+    /// What sessions are opened with, but for what the editor says.
+    pub host: Host,
     /// The one session there is; none for as many as the editor likes.
     pub only: Option<SessionChoice>,
 }
+
+/// Bytes a line may have: a picture is one.
+const LONGEST_LINE: usize = 100 * 1024 * 1024;
 
 /// How long engines may take to leave, and the editor to read the last words.
 const FAREWELL: Duration = Duration::from_secs(10);

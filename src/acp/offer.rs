@@ -78,17 +78,18 @@ impl Choices {
                 (key.clone(), model.display_name.clone().unwrap_or_else(|| model.model.clone()))
             })
             .collect();
-        let model = current_model(config, info, &name);
+        let model = info.model_key.clone().unwrap_or_else(|| name.clone());
         if !models.iter().any(|(key, _)| *key == model) {
             // One from the environment, or by its own name.
             models.insert(0, (model.clone(), name));
         }
         let mode = if info.yolo { Mode::Auto } else { Mode::Default };
-        Self { mode, models, model, thinking: thinking(info) }
+        Self { mode, models, model, thinking: info.thinking }
     }
 
     pub(super) fn modes(&self) -> acp::SessionModeState {
-        let mode = |mode: Mode| acp::SessionMode::new(mode.id(), mode.name()).description(mode.about());
+        let mode =
+            |mode: Mode| acp::SessionMode::new(mode.id(), mode.name()).description(mode.about());
         acp::SessionModeState::new(self.mode.id(), Mode::ALL.into_iter().map(mode).collect())
     }
 
@@ -207,18 +208,4 @@ pub(super) fn auth_required() -> RpcError {
     );
     error.data = Some(json!({ "authMethods": [login(false)] }));
     error
-}
-
-fn current_model(config: &Config, info: &SessionInfo, name: &str) -> String {
-    let _ = info;
-    let named = |model: &crate::config::ModelConfig| {
-        model.display_name.as_deref() == Some(name) || model.model == name
-    };
-    let known = config.models.iter().find(|(_, model)| named(model));
-    known.map_or_else(|| name.to_owned(), |(key, _)| key.clone())
-}
-
-fn thinking(info: &SessionInfo) -> Option<bool> {
-    let _ = info;
-    None
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use agent_client_protocol_schema::v1 as acp;
 use serde_json::Value;
 
-use super::Opening;
 use super::client::Client;
 use super::offer;
 use super::tell::Teller;
-use crate::engine::{Host, OpenSession};
+use crate::config::Config;
+use crate::engine::{Elsewhere, Host, OpenSession};
 use crate::mcp::{McpServer, McpTransport};
 use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, RpcError};
 use crate::wire::record;
@@ -22,13 +22,13 @@ pub(super) fn read(
     cwd: PathBuf,
     added_dirs: Vec<PathBuf>,
     servers: Vec<acp::McpServer>,
-) -> Result<Opening, RpcError> {
+) -> Result<Elsewhere, RpcError> {
     if let Some(folder) = added_dirs.iter().chain([&cwd]).find(|folder| !folder.is_absolute()) {
         let why = format!("{} is not an absolute path.", folder.display());
         return Err(RpcError::new(INVALID_PARAMS, why));
     }
     let servers = servers.into_iter().map(server).collect();
-    Ok(Opening { work_dir: Some(cwd), added_dirs, servers: Some(servers) })
+    Ok(Elsewhere { work_dir: cwd, added_dirs, servers })
 }
 
 fn server(server: acp::McpServer) -> McpServer {
@@ -62,7 +62,9 @@ fn server(server: acp::McpServer) -> McpServer {
                 headers: pairs(sse.headers),
                 oauth: false,
             },
-            fault: Some("Servers over SSE are not supported. Give its streamable HTTP address.".into()),
+            fault: Some(
+                "Servers over SSE are not supported. Give its streamable HTTP address.".into(),
+            ),
         },
         _ => McpServer {
             name: "unknown".to_owned(),
@@ -77,11 +79,12 @@ fn server(server: acp::McpServer) -> McpServer {
     }
 }
 
-/// The host of a session, if there is a model that could answer.
-pub(super) fn host(made: anyhow::Result<Host>) -> Result<Host, RpcError> {
-    let host = made.map_err(|error| failed(&error))?;
-    match host.has_model() {
-        Ok(true) => Ok(host),
+/// The configuration as it is now, if there is a model that could answer. Read again each time: a
+/// person may have logged in meanwhile.
+pub(super) fn config(host: &Host) -> Result<Config, RpcError> {
+    let loaded = host.read_config().map_err(|error| failed(&error.into()))?;
+    match host.has_model(&loaded.config) {
+        Ok(true) => Ok(loaded.config),
         Ok(false) => Err(offer::auth_required()),
         Err(error) => Err(failed(&error)),
     }

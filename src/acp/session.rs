@@ -1,6 +1,6 @@
 //! One open session: its engine on one side, the editor on the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1 as acp;
@@ -72,6 +72,8 @@ pub(super) struct Session {
     messages: UnboundedReceiver<DoorMessage>,
     orders: UnboundedReceiver<Order>,
     prompt: Option<Id>,
+    /// Changes of the model that the engine has not answered.
+    settings: VecDeque<oneshot::Sender<Result<Choices, RpcError>>>,
     asks: FuturesUnordered<BoxFuture<'static, Answered>>,
     /// How to take an ask back.
     open: HashMap<String, CancellationToken>,
@@ -112,6 +114,7 @@ impl Session {
             messages,
             orders: received,
             prompt: None,
+            settings: VecDeque::new(),
             asks: FuturesUnordered::new(),
             open: HashMap::new(),
             seen,
@@ -188,7 +191,8 @@ impl Session {
     /// A prompt whose end was never told is over all the same.
     fn lose_prompt(&mut self) {
         if let Some(id) = self.prompt.take() {
-            let error = RpcError::new(INTERNAL_ERROR, "The session ended in the middle of the turn.");
+            let error =
+                RpcError::new(INTERNAL_ERROR, "The session ended in the middle of the turn.");
             self.client.reply(&id, Err(error));
         }
     }
@@ -243,8 +247,7 @@ impl Session {
                 let _ = reply.send(set.map(|()| self.choices.clone()));
             }
             Order::SetModel { key, thinking, reply } => {
-                let set = self.set_model(key, thinking);
-                let _ = reply.send(set.map(|()| self.choices.clone()));
+                self.set_model(key, thinking, reply);
             }
         }
     }
@@ -269,9 +272,16 @@ impl Session {
         &mut self,
         key: Option<String>,
         thinking: Option<bool>,
-    ) -> Result<(), RpcError> {
-        let _ = (key, thinking);
-        Err(RpcError::new(INVALID_PARAMS, "The model cannot be changed here."))
+        reply: oneshot::Sender<Result<Choices, RpcError>>,
+    ) {
+        let is_known = |key: &String| self.choices.models.iter().any(|(known, _)| known == key);
+        if let Some(key) = key.as_ref().filter(|key| !is_known(key)) {
+            let _ =
+                reply.send(Err(RpcError::new(INVALID_PARAMS, format!("There is no model {key}."))));
+            return;
+        }
+        self.settings.push_back(reply);
+        self.send(Command::SetModel { key, thinking });
     }
 
     fn message(&mut self, message: DoorMessage) {
@@ -280,6 +290,10 @@ impl Session {
             DoorMessage::Request(request) => self.ask(request),
             DoorMessage::PromptDone(outcome) => self.prompt_done(&outcome),
             DoorMessage::Refused(reason) => {
+                if let Some(reply) = self.settings.pop_front() {
+                    let _ = reply.send(Err(RpcError::new(INVALID_REQUEST, reason)));
+                    return;
+                }
                 self.tell(self.teller.told(acp::NoticeSeverity::Warning, &reason, ""));
             }
             DoorMessage::Info(info) => self.info(&info),
@@ -330,6 +344,9 @@ impl Session {
         }
         if before != self.choices {
             self.tell_options();
+        }
+        for reply in self.settings.drain(..) {
+            let _ = reply.send(Ok(self.choices.clone()));
         }
         if self.client.can().is_of_today && !info.title.is_empty() {
             let title = acp::SessionInfoUpdate::new().title(info.title.clone());

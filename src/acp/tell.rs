@@ -168,7 +168,7 @@ impl Teller {
         call.arguments.push_str(piece);
         let title = tool_calls::title(&call.name, &call.arguments);
         let input = piece.trim_end().ends_with('}').then(|| complete(&call.arguments)).flatten();
-        let is_much = call.arguments.len() >= call.told + call.told / 2 + 1;
+        let is_much = call.arguments.len() > call.told + call.told / 2;
         if title == call.title && input.is_none() && !is_much {
             return None;
         }

@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 use super::args::{Args, LogLevel};
 use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
-use crate::engine::SessionChoice;
+use crate::engine::{SessionChoice, SessionFlags};
 use crate::mcp::McpSources;
 use crate::message::SessionId;
 
@@ -28,16 +28,27 @@ pub(super) struct Plan {
     pub(super) max_steps: Option<u64>,
     pub(super) max_ralph_iterations: Option<i64>,
     pub(super) mcp: McpSources,
+    pub(super) flags: SessionFlags,
     pub(super) log_level: LevelFilter,
 }
 
 /// Which front end answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FrontEnd {
-    Screen { first_prompt: Option<String>, theme: Option<String> },
-    Print { prompt: PromptFrom, wants: Wants },
+    Screen {
+        first_prompt: Option<String>,
+        theme: Option<String>,
+    },
+    Print {
+        prompt: PromptFrom,
+        wants: Wants,
+    },
     Wire,
     Daemon,
+    /// For an editor; one session at a time, or many.
+    Acp {
+        has_one: bool,
+    },
 }
 
 /// Where print mode's prompt is.
@@ -99,6 +110,11 @@ pub(super) fn resolve(
             return Err(usage("--daemon takes its prompts from viewers, or piped in: give none"));
         }
         FrontEnd::Daemon
+    } else if args.acp {
+        if prompt.is_some() {
+            return Err(usage("--acp takes its prompts from the editor: give none"));
+        }
+        FrontEnd::Acp { has_one: true }
     } else if args.print || args.quiet {
         let wants = Wants {
             final_only: args.final_message_only || args.quiet,
@@ -138,6 +154,13 @@ pub(super) fn resolve(
         },
         max_steps: args.max_steps_per_turn,
         max_ralph_iterations: args.max_ralph_iterations,
+        flags: SessionFlags {
+            added_dirs: args.add_dir,
+            skill_dirs: args.skills_dir,
+            plan: args.plan,
+            afk: args.afk,
+            max_retries: args.max_retries_per_step,
+        },
         mcp: McpSources { files: args.mcp_config_file, inline: args.mcp_config, only: None },
         log_level: match args.log_level {
             Some(level) => level.into(),

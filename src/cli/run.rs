@@ -14,6 +14,7 @@ use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
 use super::print::{self, Outputs};
 use super::{signals, subcommand};
+use crate::acp;
 use crate::config::{Config, ConfigSource, import_yaml};
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
@@ -78,6 +79,15 @@ pub(super) fn prepare(flags: &Args) -> anyhow::Result<(Paths, Config, Vec<String
     Ok((paths, loaded.config, loaded.warnings))
 }
 
+/// Serves an editor, with as many sessions as it likes.
+pub(super) fn acp(flags: &Args) -> anyhow::Result<End> {
+    let terminals = Terminals { stdin: false, stdout: false, stderr: stderr().is_terminal() };
+    let args = Args { acp: true, ..flags.clone() };
+    let mut plan = plan::resolve(args, terminals, false)?;
+    plan.front = FrontEnd::Acp { has_one: false };
+    start(plan, terminals, None)
+}
+
 /// Plays the session `id` on the screen.
 pub(super) fn replay(flags: &Args, id: SessionId) -> anyhow::Result<End> {
     let terminals = Terminals {
@@ -122,6 +132,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         max_steps: plan.max_steps,
         max_ralph_iterations: plan.max_ralph_iterations,
         mcp: plan.mcp,
+        flags: plan.flags,
         env: Env::process(),
     })
     .reading(plan.config);
@@ -137,6 +148,10 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         }
         FrontEnd::Print { prompt, wants } => {
             print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
+        }
+        FrontEnd::Acp { has_one } => {
+            let only = has_one.then_some(plan.session);
+            runtime.block_on(acp_front(acp::Agent { host, only }))
         }
         FrontEnd::Daemon => runtime.block_on(daemon_front(&host, &plan.session)),
         FrontEnd::Wire => runtime.block_on(wire_front(&host, &plan.session)),
@@ -170,6 +185,15 @@ fn are_piped(input: &impl std::os::fd::AsFd) -> bool {
             | rustix::fs::FileType::RegularFile
             | rustix::fs::FileType::Socket)
     )
+}
+
+async fn acp_front(agent: acp::Agent) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    acp::serve(agent, tokio::io::stdin(), tokio::io::stdout(), stop).await;
+    Ok(End::Done)
 }
 
 async fn wire_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {

@@ -30,6 +30,7 @@ impl Bench {
             share: root.join("share"),
             extra: vec!["~/more".into(), "vendor/skills".into()],
             merge_all: true,
+            instead: Vec::new(),
         }
     }
 
