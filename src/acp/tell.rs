@@ -46,7 +46,6 @@ struct Call {
 pub(super) struct Named {
     pub(super) id: String,
     pub(super) title: String,
-    pub(super) name: String,
 }
 
 fn chunk(block: acp::ContentBlock) -> acp::ContentChunk {
@@ -76,7 +75,7 @@ impl Teller {
     /// The call `id` of this turn.
     pub(super) fn named(&self, id: &str) -> Option<Named> {
         let call = self.calls.get(id)?;
-        Some(Named { id: call.id.clone(), title: call.title.clone(), name: call.name.clone() })
+        Some(Named { id: call.id.clone(), title: call.title.clone() })
     }
 
     /// The call `id` runs in a terminal the person sees.
