@@ -122,6 +122,12 @@ impl Client {
         )
     }
 
+    /// Calls a method whose answer does not matter.
+    pub(super) fn say(&self, method: &str, params: &impl Serialize) {
+        let id = self.0.last.fetch_add(1, Ordering::Relaxed);
+        self.0.outbox.push(&rpc::request(&Id::Number(id), method, params));
+    }
+
     /// Takes an answer. One to a call nobody waits for is dropped.
     pub(super) fn answered(&self, id: Option<&Id>, result: Result<Value, RpcError>) {
         let waiting = match id {

@@ -14,7 +14,7 @@ use super::client::{Can, Client};
 use super::offer::{self, Choices, LOGIN, Mode};
 use super::opening::{self, params};
 use super::session::{Handle, Order, Session};
-use super::{Agent, FAREWELL, LONGEST_LINE, catalog, content};
+use super::{Agent, FAREWELL, LONGEST_LINE, catalog, content, services};
 use crate::engine::{Elsewhere, SessionChoice};
 use crate::rpc::{
     self, Fault, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Line, LineReader,
@@ -319,8 +319,12 @@ impl Connection {
         let asked = host.clone();
         let config = blocking(move || opening::config(&asked)).await?;
         self.make_room(&wanted).await;
-        let equipment =
-            Equipment { supports_question: true, supports_plan_mode: true, ..Equipment::default() };
+        let equipment = Equipment {
+            supports_question: true,
+            supports_plan_mode: true,
+            errands: services::offered(&self.0.client.can()),
+            ..Equipment::default()
+        };
         let engine =
             host.share(&choice, equipment).await.map_err(|error| opening::failed(&error))?;
         if let Wanted::Known { id, replays: true } = &wanted {

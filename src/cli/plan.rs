@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use tracing::level_filters::LevelFilter;
 
-use super::args::{Args, LogLevel};
+use super::args::{Args, Format, LogLevel};
 use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
 use crate::engine::{SessionChoice, SessionFlags};
@@ -29,6 +29,8 @@ pub(super) struct Plan {
     pub(super) max_ralph_iterations: Option<i64>,
     pub(super) mcp: McpSources,
     pub(super) flags: SessionFlags,
+    /// Does print mode write messages rather than text?
+    pub(super) as_messages: bool,
     pub(super) log_level: LevelFilter,
 }
 
@@ -56,6 +58,8 @@ pub(super) enum FrontEnd {
 pub(super) enum PromptFrom {
     Arguments(String),
     Stdin,
+    /// Standard input has messages, one a line, which are done one after the other.
+    Messages,
 }
 
 /// How much print mode tells.
@@ -88,6 +92,7 @@ pub(super) fn resolve(
         return Err(usage("--continue and --session cannot be used together: choose one"));
     }
     let session = match args.session.as_deref().map(str::trim) {
+        Some("") => SessionChoice::New,
         Some(id) => SessionChoice::Id(session_id(id)?),
         None if is_continue => SessionChoice::Continue,
         None => SessionChoice::New,
@@ -100,6 +105,8 @@ pub(super) fn resolve(
     if prompts.next().is_some() {
         return Err(usage("there are two prompts: give one of PROMPT, --prompt and --command"));
     }
+    let reads_messages = args.input_format == Some(Format::StreamJson);
+    let picks = args.session.as_deref().is_some_and(|id| id.trim().is_empty());
     let front = if args.wire {
         if prompt.is_some() {
             return Err(usage("--wire takes its prompts from the client: give none"));
@@ -121,7 +128,13 @@ pub(super) fn resolve(
             progress: !args.quiet && (args.verbose || terminals.stderr),
         };
         let prompt = match prompt {
+            Some(_) if reads_messages => {
+                return Err(usage(
+                    "--input-format stream-json takes its prompts from standard input: give none",
+                ));
+            }
             Some(text) => PromptFrom::Arguments(text),
+            None if reads_messages => PromptFrom::Messages,
             None if terminals.stdin => {
                 return Err(usage(
                     "--print needs a prompt: give one with -p TEXT, or on standard input",
@@ -130,10 +143,21 @@ pub(super) fn resolve(
             None => PromptFrom::Stdin,
         };
         FrontEnd::Print { prompt, wants }
+    } else if args.input_format.is_some() || args.output_format.is_some() {
+        return Err(usage("--input-format and --output-format belong to --print: give it too"));
     } else if args.final_message_only {
         return Err(usage("--final-message-only belongs to --print: give both"));
     } else {
         screen(prompt, args.theme, terminals)?
+    };
+    let front = match front {
+        FrontEnd::Screen { first_prompt, theme } if picks => {
+            // The command that lists them, carried out by the screen itself.
+            let first_prompt = first_prompt.or_else(|| Some("/sessions".to_owned()));
+            FrontEnd::Screen { first_prompt, theme }
+        }
+        _ if picks => return Err(usage("without a screen --session needs the id of one: give it")),
+        front => front,
     };
     let is_debug = args.debug || is_debug;
     Ok(Plan {
@@ -154,6 +178,7 @@ pub(super) fn resolve(
         },
         max_steps: args.max_steps_per_turn,
         max_ralph_iterations: args.max_ralph_iterations,
+        as_messages: args.output_format == Some(Format::StreamJson),
         flags: SessionFlags {
             added_dirs: args.add_dir,
             skill_dirs: args.skills_dir,

@@ -12,7 +12,7 @@ use tracing::level_filters::LevelFilter;
 use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
-use super::print::{self, Outputs};
+use super::print::{self, Outputs, Prompts};
 use super::{signals, subcommand};
 use crate::acp;
 use crate::config::{Config, ConfigSource, import_yaml};
@@ -147,7 +147,8 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
             })
         }
         FrontEnd::Print { prompt, wants } => {
-            print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
+            let as_messages = plan.as_messages;
+            print_front(&host, &plan.session, &prompt, wants, as_messages, terminals, &runtime)
         }
         FrontEnd::Acp { has_one } => {
             let only = has_one.then_some(plan.session);
@@ -211,20 +212,41 @@ fn print_front(
     session: &SessionChoice,
     prompt: &PromptFrom,
     wants: Wants,
+    as_messages: bool,
     terminals: Terminals,
     runtime: &Runtime,
 ) -> anyhow::Result<End> {
-    let prompt = plan::read_prompt(prompt, &mut stdin().lock())?;
+    let only = match prompt {
+        PromptFrom::Messages => None,
+        prompt => Some(plan::read_prompt(prompt, &mut stdin().lock())?),
+    };
     runtime.block_on(async {
         let mut interrupts = signals::listen()?;
         let mut door = host.open(session, false).await?;
         let (mut answer, mut notes) = (stdout(), stderr());
-        let outputs = Outputs {
-            answer: &mut answer,
-            answer_is_terminal: terminals.stdout,
-            notes: &mut notes,
-        };
-        let end = print::run(&mut door, prompt, wants, outputs, &mut interrupts).await;
+        print::greet(&door, &mut notes);
+        let mut prompts = Prompts::new(only);
+        let mut end = End::Done;
+        loop {
+            let input = tokio::select! {
+                input = prompts.next() => input?,
+                Some(interrupt) = interrupts.recv() => {
+                    end = End::Interrupted(interrupt);
+                    None
+                }
+            };
+            let Some(input) = input else { break };
+            let outputs = Outputs {
+                answer: &mut answer,
+                answer_is_terminal: terminals.stdout,
+                as_messages,
+                notes: &mut notes,
+            };
+            end = print::run(&mut door, input, wants, outputs, &mut interrupts).await;
+            if end != End::Done {
+                break;
+            }
+        }
         let session = leave(door).await;
         if wants.progress || !wants.final_only {
             tell_how_to_resume(session.as_ref());

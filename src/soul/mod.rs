@@ -16,6 +16,7 @@ mod compaction;
 mod desk;
 mod dmail;
 mod equip;
+mod errands;
 mod flows;
 mod gate;
 mod mcp;
