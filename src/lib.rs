@@ -36,6 +36,7 @@ pub mod rpc;
 pub mod server;
 pub mod session;
 pub mod skill;
+pub mod snapshot;
 mod soul;
 pub mod tools;
 pub mod ui;

@@ -105,6 +105,12 @@ impl Paths {
         self.share.join("mcp-logins")
     }
 
+    /// Contents of files, for taking them back.
+    #[must_use]
+    pub fn snapshots(&self) -> PathBuf {
+        self.share.join("snapshots")
+    }
+
     /// Keys of the person's own.
     #[must_use]
     pub fn keymap_file(&self) -> PathBuf {

@@ -12,6 +12,7 @@ mod manual;
 mod mcp;
 mod replay;
 mod sessions;
+mod snapshots;
 
 use clap::Subcommand;
 
@@ -48,6 +49,8 @@ pub(super) enum Command {
     Logout(login::LogoutArgs),
     /// Print completions for a shell: kimi-tui completions bash > FILE
     Completions(manual::CompletionsArgs),
+    /// Tell what is kept for taking files back, and throw away what nobody needs
+    Snapshots(snapshots::SnapshotsArgs),
     /// Print the manual page: kimi-tui man | man -l -
     Man,
 }
@@ -68,6 +71,7 @@ pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
         Command::Login(args) => login::login(&args, flags),
         Command::Logout(args) => login::logout(&args, flags),
         Command::Completions(args) => manual::completions(&args),
+        Command::Snapshots(args) => snapshots::run(&args),
         Command::Man => manual::man(),
     }
 }

@@ -14,6 +14,7 @@ mod resolve;
 mod rules;
 mod schema;
 mod services;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -36,4 +37,5 @@ pub use schema::{
     ProviderConfig, ProviderKind, ResolvedModel,
 };
 pub use services::{Offered, Secret, Service};
+pub use snapshots::SnapshotConfig;
 pub use web::{ServiceConfig, WebConfig};

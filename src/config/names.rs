@@ -24,6 +24,7 @@ pub(super) const TOP: &[&str] = &[
     "tools",
     "mcp",
     "compaction",
+    "snapshots",
     "permission",
 ];
 
@@ -52,6 +53,10 @@ pub(super) const MODEL: &[&str] = &[
 
 /// Keys of a model's `price`.
 pub(super) const PRICE: &[&str] = &["input", "output", "cache_read", "cache_write"];
+
+/// Keys of `[snapshots]`.
+pub(super) const SNAPSHOTS: &[&str] =
+    &["enabled", "max_files", "max_snapshot_mib", "max_file_mib", "keep_turns", "keep_days"];
 
 /// Keys of `[network]`.
 pub(super) const NETWORK: &[&str] =

@@ -5,6 +5,7 @@ mod hooks;
 mod mcp;
 mod network;
 pub(super) mod permission;
+mod snapshots;
 mod web;
 
 use std::collections::BTreeMap;
@@ -89,6 +90,7 @@ impl Reader {
             loop_control: self.loop_control(&top),
             compaction: self.compaction(&top),
             background: self.background(&top),
+            snapshots: self.snapshots(&top),
             permission_rules: self.permission(&top),
             hooks: self.hooks(&top),
             merge_all_available_skills: self.flag(&top, "merge_all_available_skills", true),

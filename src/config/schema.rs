@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
-use super::{BackgroundConfig, McpConfig, NetworkConfig, Price, WebConfig, without_login};
+use super::{
+    BackgroundConfig, McpConfig, NetworkConfig, Price, SnapshotConfig, WebConfig, without_login,
+};
 use crate::permission::Rule;
 
 /// Everything in `config.toml` that this program uses. What it does not know it leaves alone.
@@ -37,6 +39,8 @@ pub struct Config {
     pub compaction: CompactionConfig,
     /// Limits of background tasks and subagents.
     pub background: BackgroundConfig,
+    /// What is kept so that files can be taken back.
+    pub snapshots: SnapshotConfig,
     /// What may be done unasked, what is asked about, what is never done (`[[permission.rules]]`).
     pub permission_rules: Vec<Rule>,
     /// Commands that are run at certain events.
@@ -70,6 +74,7 @@ impl Default for Config {
             loop_control: LoopControl::default(),
             compaction: CompactionConfig::default(),
             background: BackgroundConfig::default(),
+            snapshots: SnapshotConfig::default(),
             permission_rules: Vec::new(),
             hooks: Vec::new(),
             merge_all_available_skills: true,

@@ -18,6 +18,7 @@ use crate::message::{CheckpointRef, Message, Role};
 use crate::permission::{Rule, Scope, ScopedRule};
 use crate::session::{Session, SessionState, SessionStore, short_title};
 use crate::skill::{Places, Skills};
+use crate::snapshot::{Place, Tracker, Worker};
 use crate::soul::{self, Model, Modes, RuleSource, Setup, Staff};
 use crate::tools::{Equipment, Toolset};
 use crate::wire::record::Recorder;
@@ -66,6 +67,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     state.afk |= options.flags.afk;
     let added_dirs = added_dirs(&state, &options.flags.added_dirs);
     let limits = limits(options);
+    let snapshots = snapshots(options, &session, &state, &context, &mut warnings);
     let info = SessionInfo {
         id: Some(session.id.clone()),
         title: title(&state, &context),
@@ -105,6 +107,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
                 hooks: options.config.hooks.clone(),
                 skills: Arc::new(skills),
                 plans: options.paths.plans(),
+                snapshots,
                 skips_afk_reminder: options.config.skip_afk_prompt_injection,
                 staff,
             },
@@ -112,6 +115,37 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
         },
         closing: Closing { store, session, lock, hub },
     })
+}
+
+/// What is needed to take files back. Whatever is wrong with it, the session opens.
+fn snapshots(
+    options: &HostOptions,
+    session: &Session,
+    state: &SessionState,
+    context: &Context,
+    warnings: &mut Vec<String>,
+) -> Option<Worker> {
+    let config = options.config.snapshots.clone();
+    if !config.enabled {
+        return None;
+    }
+    let bucket = session.dir.parent().and_then(Path::file_name).unwrap_or_default();
+    let place =
+        Place { session_dir: session.dir.clone(), store: options.paths.snapshots().join(bucket) };
+    let mut roots = vec![session.work_dir.clone()];
+    roots.extend(added_dirs(state, &options.flags.added_dirs));
+    let started = Tracker::open(place, roots, config).and_then(|mut tracker| {
+        let known: Vec<CheckpointRef> =
+            checkpoints(context).into_iter().map(|checkpoint| checkpoint.at).collect();
+        tracker.mark_known(&known);
+        warnings.extend(tracker.take_notices());
+        Worker::start(tracker)
+    });
+    started
+        .inspect_err(|error| {
+            warnings.push(format!("Files cannot be taken back in this session: {error}."));
+        })
+        .ok()
 }
 
 fn canonical(work_dir: &Path) -> anyhow::Result<PathBuf> {

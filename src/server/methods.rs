@@ -29,7 +29,7 @@ pub(super) const NO_PEN: &str =
 /// What begins the names of our own methods.
 pub(super) const PREFIX: &str = "kimi_tui/";
 /// Commands of ours that a client may send, by their names behind the prefix.
-pub(super) const OURS: [&str; 12] = [
+pub(super) const OURS: [&str; 17] = [
     "revert",
     "restore",
     "add_rule",
@@ -42,6 +42,11 @@ pub(super) const OURS: [&str; 12] = [
     "stop_task",
     "set_title",
     "import",
+    "set_model",
+    "reload",
+    "preview_rewind",
+    "rewind",
+    "redo_rewind",
 ];
 
 /// When an answer comes.

@@ -148,6 +148,7 @@ async fn carry_out(
         Some(forbidden) => forbidden,
         None => gate::call(hooks, tools, &call, context).await,
     };
+    context.services.call_ended(context);
     let Some(changed) = approvals.take_edit(&call.id) else { return result };
     let (edited, told) = edited(call, changed);
     hub.extension(Extension::CallEdited(CallEdited {
@@ -155,6 +156,7 @@ async fn carry_out(
         arguments: edited.arguments().to_owned(),
     }));
     let mut result = gate::call(hooks, tools, &edited, context).await;
+    context.services.call_ended(context);
     // Some providers use the same ids again in the next step.
     approvals.forget(&edited.id);
     result.message = format!("{told} {}", result.message).trim_end().to_owned();

@@ -152,6 +152,9 @@ impl Soul {
             is_fallback,
             messages: rewrite.changed,
         }));
+        for kept in self.context.checkpoints() {
+            self.mark(CheckpointRef { generation: change.new_generation, id: kept.id }, false);
+        }
         self.hub.extension(Extension::ContextCompacted(change));
         for checkpoint in self.context.checkpoints() {
             let at = CheckpointRef { generation: change.new_generation, id: checkpoint.id };

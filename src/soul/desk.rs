@@ -116,6 +116,11 @@ impl Desk {
             Some(Command::SetModel { .. } | Command::Reload) => {
                 self.refuse("A turn is running. Stop it first, or wait for its end.");
             }
+            Some(
+                Command::PreviewRewind { .. } | Command::Rewind { .. } | Command::RedoRewind { .. },
+            ) => {
+                self.refuse("A turn is running. Cancel it before you take files back.");
+            }
             Some(Command::AddRule { request_id, scope, rule }) => {
                 self.add_rule(request_id.as_deref(), scope, rule);
             }

@@ -10,6 +10,7 @@ mod afk;
 mod approval;
 mod ask;
 mod btw;
+mod build;
 mod calls;
 mod client_tools;
 mod compaction;
@@ -32,6 +33,7 @@ mod repair;
 mod repetition;
 mod restore;
 mod revert;
+mod rewind;
 mod rules;
 mod services;
 mod skills;
@@ -57,30 +59,27 @@ use futures::FutureExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Capability, CompactionConfig, HookConfig, LoopControl};
+use crate::config::{Capability, CompactionConfig, LoopControl};
 use crate::context::Context;
 use crate::hooks::Hooks;
 use crate::llm::ChatProvider;
-use crate::mcp::McpPool;
 use crate::message::{CheckpointRef, Message, SessionId, UserInput};
-use crate::session::SessionState;
 use crate::skill::Skills;
-use crate::tools::{BackgroundTasks, Notifier, Toolset};
+use crate::snapshot::Worker;
+use crate::tools::Toolset;
 use crate::wire::{Command, DoorMessage, Hub, PromptOutcome, SessionInfo, SlashCommand};
 
 use afk::Away;
 use approval::Approvals;
 use btw::Aside;
 use client_tools::ClientTools;
-use desk::{Asks, Desk};
+use desk::Desk;
 use mcp::Servers;
-use permission::Permissions;
 use plan::PlanMode;
-use questions::Questions;
-use services::{Beside, Services};
+use services::Services;
 use state::SharedState;
-use subagent::{Home, Launcher, Nested, Parts};
 
+pub(crate) use build::{Modes, Setup};
 pub(crate) use permission::RuleSource;
 pub(crate) use repair::lost_result;
 pub(crate) use subagent::Staff;
@@ -109,51 +108,6 @@ pub(crate) struct Model {
     pub(crate) capabilities: Vec<Capability>,
 }
 
-/// What a soul is made of.
-pub(crate) struct Setup {
-    /// The session.
-    pub(crate) session_id: SessionId,
-    /// Further folders of the workspace.
-    pub(crate) added_dirs: Vec<PathBuf>,
-    /// The conversation, system prompt frozen.
-    pub(crate) context: Context,
-    /// What the agent can do.
-    pub(crate) tools: Toolset,
-    /// Who answers; none when none is configured.
-    pub(crate) model: Option<Model>,
-    /// Limits of the loop.
-    pub(crate) limits: LoopControl,
-    /// How a context that is too long is made shorter.
-    pub(crate) compaction: CompactionConfig,
-    /// What is allowed, asked about, forbidden.
-    pub(crate) rules: RuleSource,
-    /// Servers with further tools.
-    pub(crate) mcp: McpPool,
-    /// Who hears of it.
-    pub(crate) hub: Hub,
-    /// What `state.json` says.
-    pub(crate) state: SessionState,
-    /// Hooks, skills, plans.
-    pub(crate) modes: Modes,
-    /// Facts for front ends; its folders and its `yolo` hold here too.
-    pub(crate) info: SessionInfo,
-}
-
-/// What shapes a session's turns beside its tools.
-#[derive(Default)]
-pub(crate) struct Modes {
-    /// Commands that run at certain events.
-    pub(crate) hooks: Vec<HookConfig>,
-    /// Instructions and flows a person can call.
-    pub(crate) skills: Arc<Skills>,
-    /// Where plans are kept.
-    pub(crate) plans: PathBuf,
-    /// Is the model left untold that the person is away?
-    pub(crate) skips_afk_reminder: bool,
-    /// Who work can be handed to.
-    pub(crate) staff: Staff,
-}
-
 /// One open session.
 pub(crate) struct Soul {
     session_id: SessionId,
@@ -177,6 +131,7 @@ pub(crate) struct Soul {
     hooks: Hooks,
     skills: Arc<Skills>,
     plan: PlanMode,
+    snapshots: Option<Worker>,
     away: Away,
     skips_afk_reminder: bool,
     aside: Aside,
@@ -198,133 +153,6 @@ enum Work {
 }
 
 impl Soul {
-    /// A soul that has heard nothing yet.
-    pub(crate) fn new(setup: Setup) -> Self {
-        Self::build(setup, None)
-    }
-
-    /// A session's soul, or a subagent's.
-    fn build(setup: Setup, nested: Option<Nested>) -> Self {
-        let Setup { session_id, added_dirs, context, tools, model, limits, hub, .. } = setup;
-        let Setup { state, modes, compaction, rules, mcp, info, .. } = setup;
-        let state = SharedState::new(&info.session_dir, state, hub.clone());
-        let away = Away::new(state.clone());
-        let plan =
-            PlanMode::new(hub.clone(), state.clone(), session_id.clone(), modes.plans.clone());
-        let notifier = Notifier::new(hub.clone());
-        let nested = nested.unwrap_or_else(|| {
-            let permissions = Permissions::new(state.clone(), &info.work_dir, &tools, rules);
-            let (dir, session) = (&info.session_dir, &session_id);
-            Nested {
-                approvals: Arc::new(Approvals::new(
-                    hub.clone(),
-                    state.clone(),
-                    info.yolo,
-                    away.clone(),
-                    permissions,
-                )),
-                hooks: Hooks::new(
-                    &modes.hooks,
-                    hub.clone(),
-                    session.clone(),
-                    info.work_dir.clone(),
-                ),
-                plan: plan.clone(),
-                tasks: BackgroundTasks::new(
-                    hub.clone(),
-                    notifier.clone(),
-                    dir,
-                    &session.0,
-                    modes.staff.limits.clone(),
-                ),
-                home: Arc::new(Home::new(dir)),
-                path: Vec::new(),
-            }
-        });
-        let Nested { approvals, hooks, plan: plan_of_session, tasks, home, path } = nested;
-        let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
-        let launcher = Launcher::new(Parts {
-            staff: modes.staff,
-            hub: hub.clone(),
-            approvals: Arc::clone(&approvals),
-            hooks: hooks.clone(),
-            plan: plan_of_session.clone(),
-            tasks: tasks.clone(),
-            home,
-            path,
-            session: session_id.clone(),
-            limits: limits.clone(),
-            compaction,
-            model: model.clone(),
-        });
-        let client_tools = ClientTools::new(hub.clone());
-        let asks = Asks {
-            questions: Arc::clone(&questions),
-            tools: client_tools.clone(),
-            hooks: hooks.clone(),
-        };
-        let tools = Arc::new(tools);
-        let aside = Aside::new(
-            hub.clone(),
-            info.session_dir.clone(),
-            session_id.clone(),
-            Arc::clone(&tools),
-            limits.max_retries_per_step,
-        );
-        let desk = Desk::new(
-            hub.clone(),
-            Arc::clone(&approvals),
-            asks,
-            plan.clone(),
-            away.clone(),
-            aside.clone(),
-            tasks.clone(),
-        );
-        let services = Arc::new(Services::new(
-            hub.clone(),
-            state.clone(),
-            Arc::clone(&approvals),
-            questions,
-            plan_of_session,
-            notifier,
-            Beside { tasks, launcher },
-        ));
-        Self {
-            session_id,
-            added_dirs,
-            context,
-            mcp: Servers::new(mcp, &tools, &hub),
-            all_tools: Toolset::clone(&tools),
-            tools,
-            client_tools,
-            the_model: model.clone(),
-            model,
-            limits,
-            compaction,
-            hub,
-            state,
-            approvals,
-            services,
-            desk,
-            hooks,
-            skills: modes.skills,
-            plan,
-            away,
-            skips_afk_reminder: modes.skips_afk_reminder,
-            aside,
-            info,
-            compacted_to: 0,
-            was_summarised: false,
-            settings: switch::Source::default(),
-        }
-    }
-
-    /// How work beside the turns tells the model something.
-    #[cfg(test)]
-    pub(crate) fn notifier(&self) -> Notifier {
-        self.services.notes().clone()
-    }
-
     /// Carries out commands until it is told to end or nobody is left to tell it anything.
     pub(crate) async fn run(&mut self, mut commands: UnboundedReceiver<Command>) {
         self.tell_first_status();
@@ -368,6 +196,20 @@ impl Soul {
                 }
                 Command::Equip(equipment) => {
                     self.equip(*equipment);
+                    true
+                }
+                Command::PreviewRewind { to, scope } => {
+                    self.preview_rewind(to, scope).await;
+                    true
+                }
+                Command::Rewind { to, scope, chosen } => {
+                    let done = self.rewind(to, scope, &chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
+                    true
+                }
+                Command::RedoRewind { chosen } => {
+                    let done = self.redo_rewind(&chosen).await;
+                    done.unwrap_or_else(|reason| self.refuse(reason));
                     true
                 }
                 Command::Pin { generation, messages } => {

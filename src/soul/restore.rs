@@ -64,7 +64,7 @@ impl Soul {
     }
 
     /// Restores `generation`, or the one that ended last. Says which it was.
-    fn restore(
+    pub(super) fn restore(
         &mut self,
         generation: Option<Generation>,
         is_redo: bool,
@@ -80,6 +80,7 @@ impl Soul {
             .filter_map(|step| Some((step.at.id, step.step?)))
             .collect();
         let change = self.context.restore(from)?;
+        self.carry(from, change.new_generation, None);
         self.compacted_to = 0;
         self.hub.extension(Extension::ContextRestored(ContextRestored { from, is_redo, change }));
         // It may have ended when the program was killed in a step.

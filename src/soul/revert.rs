@@ -16,6 +16,16 @@ impl Soul {
         to: CheckpointRef,
         mail: Option<&str>,
     ) -> Result<(), String> {
+        self.check_checkpoint(to)?;
+        self.go_back_to(to.id, RevertCause::User, mail)
+            .map_err(|error| format!("The context could not be taken back: {error}"))
+    }
+
+    /// Can the context go back to `to`?
+    ///
+    /// # Errors
+    /// Why not, for a person.
+    pub(super) fn check_checkpoint(&self, to: CheckpointRef) -> Result<(), String> {
         if to.generation != self.context.generation() {
             return Err(format!(
                 "Checkpoint {to} belongs to an earlier context, which a revert, clear or compaction \
@@ -26,8 +36,7 @@ impl Soul {
         if !self.context.checkpoints().iter().any(|known| known.id == to.id) {
             return Err(format!("There is no checkpoint {to}. Choose one from the timeline."));
         }
-        self.go_back_to(to.id, RevertCause::User, mail)
-            .map_err(|error| format!("The context could not be taken back: {error}"))
+        Ok(())
     }
 
     /// Goes back to `to`, then makes a checkpoint there and leaves the model `mail`.
@@ -52,7 +61,9 @@ impl Soul {
         mail: Option<&str>,
     ) -> Result<(), ContextError> {
         let to = CheckpointRef { generation: self.context.generation(), id };
+        self.offer_files(to, cause);
         let change = self.context.revert_to(id)?;
+        self.carry(change.old_generation, change.new_generation, Some(id));
         self.compacted_to = 0;
         let mail = mail.map(str::to_owned);
         self.hub.extension(Extension::ContextReverted(ContextReverted { to, cause, mail, change }));

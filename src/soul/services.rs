@@ -14,6 +14,7 @@ use super::questions::Questions;
 use super::state::SharedState;
 use super::subagent::Launcher;
 use crate::message::{TodoItem, ToolReturn};
+use crate::snapshot::Worker;
 use crate::tools::{
     Answers, Approval, ApprovalAsk, BackgroundTasks, DMail, Delegation, Errand, FilesSeen,
     LiveOutput, Notifier, ToolContext, ToolServices,
@@ -40,6 +41,8 @@ pub(crate) struct Services {
 pub(super) struct Beside {
     pub(super) tasks: BackgroundTasks,
     pub(super) launcher: Launcher,
+    /// What is needed to take files back; none when that is off.
+    pub(super) snapshots: Option<Worker>,
 }
 
 impl Services {
@@ -73,6 +76,11 @@ impl Services {
         *self.runner.lock().unwrap_or_else(PoisonError::into_inner) = runner;
     }
 
+    /// Somebody who tells a person things from another thread.
+    pub(crate) fn teller(&self) -> Teller {
+        Teller(self.hub.clone())
+    }
+
     /// What background work has to say to the model.
     pub(crate) fn notes(&self) -> &Notifier {
         &self.notifier
@@ -104,7 +112,19 @@ impl ToolServices for Services {
         context: &'a ToolContext,
         ask: ApprovalAsk,
     ) -> BoxFuture<'a, Approval> {
-        Box::pin(self.approvals.request(context, ask))
+        Box::pin(async move {
+            // A file tool keeps what it overwrites by itself.
+            let may_change_any_file = !ask.action.starts_with("edit file");
+            let answer = self.approvals.request(context, ask).await;
+            if let Some(worker) = &self.beside.snapshots
+                && may_change_any_file
+                && answer == Approval::Approved
+            {
+                let call = context.call_id.clone();
+                worker.soon(move |tracker| tracker.open_window(&call)).await;
+            }
+            answer
+        })
     }
 
     fn live_output(&self, context: &ToolContext, output: LiveOutput<'_>) {
@@ -149,6 +169,27 @@ impl ToolServices for Services {
         self.plan.show(content, file);
     }
 
+    fn before_write(&self, path: &Path) {
+        if let Some(worker) = &self.beside.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.begin_write(&path));
+        }
+    }
+
+    fn after_write(&self, path: &Path) {
+        if let Some(worker) = &self.beside.snapshots {
+            let path = path.to_owned();
+            worker.now(move |tracker| tracker.end_write(&path));
+        }
+    }
+
+    fn call_ended(&self, context: &ToolContext) {
+        if let Some(worker) = &self.beside.snapshots {
+            let call = context.call_id.clone();
+            worker.later(move |tracker| tracker.close_window(&call));
+        }
+    }
+
     fn notifier(&self) -> Option<Notifier> {
         Some(self.notifier.clone())
     }
@@ -176,5 +217,16 @@ impl ToolServices for Services {
 
     fn stop_after_step(&self) {
         self.approvals.reject_turn();
+    }
+}
+
+/// Tells a person things from another thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Teller(Hub);
+
+impl Teller {
+    /// Tells `body` under `title`, as a warning.
+    pub(crate) fn tell(&self, title: &str, body: &str) {
+        self.0.event(super::status::notice("", title, body, "warning"));
     }
 }

@@ -16,6 +16,8 @@ pub(crate) enum Builtin {
     Restore,
     /// Bring back what was gone back from.
     Redo,
+    /// Take the conversation, files or both back.
+    Rewind,
     /// The person is away, or back.
     Afk,
     /// Write `AGENTS.md`.
@@ -68,7 +70,13 @@ const BUILTINS: &[Entry] = &[
         builtin: Builtin::Redo,
         name: "redo",
         aliases: &[],
-        description: "Bring back what you have just gone back from",
+        description: "Bring back what you have just gone back from; files, or both, too",
+    },
+    Entry {
+        builtin: Builtin::Rewind,
+        name: "rewind",
+        aliases: &[],
+        description: "Go back to a checkpoint: conversation, files or both; shows first what it does",
     },
     Entry {
         builtin: Builtin::Yolo,

@@ -57,26 +57,31 @@ impl Soul {
 
     /// Tells a person something beside the conversation. `severity` as [`Notification`] has it.
     pub(super) fn notify(&self, title: &str, body: &str, severity: &str) {
-        let created_at =
-            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let about = json!({
             "sink": "wire", "notification_type": "engine.notice",
             "title": title, "body": body, "severity": severity,
         });
         self.hooks.tell(HookEvent::Notification, &["engine.notice"], details(about));
-        self.hub.event(Event::Notification(Notification {
-            id: uuid::Uuid::new_v4().to_string(),
-            category: "engine".to_owned(),
-            kind: "engine.notice".to_owned(),
-            source_kind: "session".to_owned(),
-            source_id: self.session_id.0.clone(),
-            title: title.to_owned(),
-            body: body.to_owned(),
-            severity: severity.to_owned(),
-            created_at,
-            payload: serde_json::Map::new(),
-        }));
+        self.hub.event(notice(&self.session_id.0, title, body, severity));
     }
+}
+
+/// News from the engine of the session `id`.
+pub(super) fn notice(id: &str, title: &str, body: &str, severity: &str) -> Event {
+    let created_at =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    Event::Notification(Notification {
+        id: uuid::Uuid::new_v4().to_string(),
+        category: "engine".to_owned(),
+        kind: "engine.notice".to_owned(),
+        source_kind: "session".to_owned(),
+        source_id: id.to_owned(),
+        title: title.to_owned(),
+        body: body.to_owned(),
+        severity: severity.to_owned(),
+        created_at,
+        payload: serde_json::Map::new(),
+    })
 }
 
 #[cfg(test)]

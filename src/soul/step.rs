@@ -153,6 +153,7 @@ impl Soul {
         )
         .finish(cancel)
         .await;
+        self.calls_ended();
         let mut tool_messages: Vec<Message> = message
             .calls()
             .iter()

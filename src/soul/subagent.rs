@@ -26,6 +26,7 @@ use crate::agent::{Agent, AgentSource, Subagent};
 use crate::config::{BackgroundConfig, CompactionConfig, HookEvent, LoopControl};
 use crate::hooks::{Hooks, Verdict};
 use crate::message::{SessionId, ToolReturn};
+use crate::snapshot::Worker;
 use crate::tools::{BackgroundTasks, Delegation, Ended, ToolContext, task_block, task_facts};
 use crate::wire::{Hub, TaskKind, TaskState};
 
@@ -90,6 +91,7 @@ pub(super) struct Parts {
     pub(super) home: Arc<Home>,
     /// The types on the way to the agent this belongs to; empty for the session's own.
     pub(super) path: Vec<String>,
+    pub(super) snapshots: Option<Worker>,
     pub(super) session: SessionId,
     pub(super) limits: LoopControl,
     pub(super) compaction: CompactionConfig,
@@ -112,6 +114,8 @@ pub(super) struct Nested {
     pub(super) tasks: BackgroundTasks,
     pub(super) home: Arc<Home>,
     pub(super) path: Vec<String>,
+    /// What a subagent changes goes back with the step of the session that it worked for.
+    pub(super) snapshots: Option<Worker>,
 }
 
 impl Home {

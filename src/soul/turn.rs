@@ -110,12 +110,16 @@ impl Soul {
     ) -> Result<Ended, Stop> {
         let model = self.model.clone().ok_or(Stop::ModelNotSet)?;
         check_capabilities(&message, &model)?;
+        if let Some(snapshots) = &self.snapshots {
+            snapshots.later(crate::snapshot::Tracker::warm_up);
+        }
         self.checkpoint(None)?;
         self.tell_notes()?;
         self.context.append(&[message])?;
         self.tell_of_afk()?;
         self.load_mcp(cancel).await;
         let mut result = self.steps(&model, cancel).await;
+        self.settle_snapshots(cancel).await;
         if let Err(Stop::Cancelled) = result
             && let Err(error) = self.context.append(&[interruption_note()])
         {
@@ -154,6 +158,7 @@ impl Soul {
         let size = self.context.size();
         let id = self.context.checkpoint(self.tools.has("SendDMail"))?;
         let at = CheckpointRef { generation: self.context.generation(), id };
+        self.mark(at, step.is_none());
         self.hub.extension(Extension::CheckpointCreated(CheckpointCreated { at, step, size }));
         Ok(())
     }
@@ -166,7 +171,12 @@ impl Soul {
             Some(Builtin::Compact) => self.compact_by_user(line.arguments, cancel).await,
             Some(Builtin::Clear) => self.clear(),
             Some(Builtin::Restore) => self.restore_command(line.arguments),
+            Some(Builtin::Redo) if matches!(line.arguments, "files" | "both") => {
+                self.redo_files_command().await;
+                Ok(())
+            }
             Some(Builtin::Redo) => self.redo_command(),
+            Some(Builtin::Rewind) => self.rewind_command(line.arguments).await,
             Some(Builtin::Yolo) => {
                 self.toggle_yolo();
                 Ok(())

@@ -33,6 +33,10 @@ impl Soul {
             self.say(&format!("{shown} is in the workspace already."));
             return Ok(());
         }
+        if let Some(worker) = &self.snapshots {
+            let root = dir.clone();
+            worker.later(move |tracker| tracker.add_root(root));
+        }
         self.added_dirs.push(dir);
         let stored = self.state.change(|state| state.additional_dirs.push(shown.clone()));
         if let Err(error) = stored {

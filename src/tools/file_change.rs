@@ -141,7 +141,14 @@ pub(crate) async fn approve_and_write(
     }
     let raw = raw.to_owned();
     let (path, content) = (change.target.path.clone(), blake3::hash(&change.new));
-    blocking::run(context, move |_| write(&raw, &change)).await??;
+    let services = std::sync::Arc::clone(&context.services);
+    blocking::run(context, move |_| {
+        services.before_write(&change.target.path);
+        let written = write(&raw, &change);
+        services.after_write(&change.target.path);
+        written
+    })
+    .await??;
     if let Some(seen) = context.services.files_seen() {
         seen.note(&path, content);
     }

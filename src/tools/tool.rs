@@ -107,6 +107,15 @@ pub trait ToolServices: Send + Sync {
         None
     }
 
+    /// A tool is about to write the file at `path`, links followed. Runs where it may block.
+    fn before_write(&self, _path: &Path) {}
+
+    /// It has, or it has failed to.
+    fn after_write(&self, _path: &Path) {}
+
+    /// A call has ended, whatever came of it.
+    fn call_ended(&self, _context: &ToolContext) {}
+
     /// How work that outlives this call tells the model of its end; none where nobody listens.
     fn notifier(&self) -> Option<Notifier> {
         None

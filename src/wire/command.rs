@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Equipment, Response};
+use super::{Equipment, Response, RewindScope};
 use crate::message::{CheckpointRef, Generation, Message, UserInput};
 use crate::permission::{Rule, Scope};
 
@@ -42,6 +42,29 @@ pub enum Command {
     StopTask {
         /// Its id.
         task_id: String,
+    },
+    /// Tell what going back would do to files, as `Extension::RewindPreview`. Ours; refused while a
+    /// turn runs.
+    PreviewRewind {
+        /// Where to; none for bringing forth what was taken back last.
+        to: Option<CheckpointRef>,
+        /// What is meant to go back.
+        scope: RewindScope,
+    },
+    /// Go back. Ours; refused while a turn runs.
+    Rewind {
+        /// Where to.
+        to: CheckpointRef,
+        /// What goes back.
+        scope: RewindScope,
+        /// Conflicts to restore all the same, by the paths of the dry run.
+        chosen: Vec<String>,
+    },
+    /// Bring forth what was taken back last, the conversation too if it went with the files. Ours;
+    /// refused while a turn runs.
+    RedoRewind {
+        /// As for `Rewind`.
+        chosen: Vec<String>,
     },
     /// Keep a permission rule, and answer an approval request by it: approved, or rejected when
     /// the rule is a prohibition. Other open requests that the rule decides are answered too. Ours.

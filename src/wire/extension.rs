@@ -1,11 +1,13 @@
 //! News beyond protocol 1.10: what a screen needs to show checkpoints, reverts and live output.
 //!
-//! Front ends that did not ask never see these. The lasting ones (all but live output and side answers) are kept in
+//! Front ends that did not ask never see these. The lasting ones (all but live output, side
+//! answers and dry runs) are kept in
 //! `timeline.jsonl`, never in `wire.jsonl`, so that other programs can go on reading the latter.
 
 use serde::{Deserialize, Serialize};
 
 use super::task::{TaskChanged, TaskOutputChunk};
+use super::{FilesRewound, RewindPreview};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
 /// News beyond protocol 1.10. `{"type": …, "payload": {…}}`, like every event.
@@ -26,6 +28,10 @@ pub enum Extension {
     ContextRestored(ContextRestored),
     /// A person approved a call with other arguments than the model's.
     CallEdited(CallEdited),
+    /// What going back would do to files. Nothing was done.
+    RewindPreview(RewindPreview),
+    /// Files were taken back or brought forth.
+    FilesRewound(FilesRewound),
     /// Messages that a compaction had taken away are in the context again.
     MessagesPinned(MessagesPinned),
     /// More of the answer to a side question.
@@ -42,7 +48,13 @@ impl Extension {
     /// Does it belong in `timeline.jsonl`?
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        !matches!(self, Self::ToolOutput(_) | Self::SideAnswer(_) | Self::TaskOutput(_))
+        !matches!(
+            self,
+            Self::ToolOutput(_)
+                | Self::SideAnswer(_)
+                | Self::TaskOutput(_)
+                | Self::RewindPreview(_)
+        )
     }
 }
 

@@ -14,6 +14,7 @@ mod event;
 mod extension;
 pub mod record;
 mod request;
+mod rewind;
 mod room;
 pub mod story;
 mod task;
@@ -37,6 +38,7 @@ pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,
     QuestionRequest, Request, Response, SourceKind, ToolCallAnswer, ToolCallRequest,
 };
+pub use rewind::{FilesRewound, RewindDeed, RewindFile, RewindPreview, RewindScope};
 pub use room::{Hold, Room};
 pub use task::{TaskChanged, TaskKind, TaskOutputChunk, TaskState};
 

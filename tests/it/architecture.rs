@@ -13,7 +13,7 @@ use scan::Named;
 const LAYERS: &[&[&str]] = &[
     &["error", "files", "message", "paths", "permission", "prompts"],
     &["log", "rpc", "wire", "config"],
-    &["llm", "context"],
+    &["llm", "context", "snapshot"],
     &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],

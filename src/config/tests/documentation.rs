@@ -26,6 +26,7 @@ fn every_example_in_the_documentation_works() {
         names::LOOP_CONTROL,
         names::COMPACTION,
         names::RULE,
+        names::SNAPSHOTS,
         names::NETWORK,
         names::MCP,
         names::MCP_CLIENT,

@@ -90,6 +90,7 @@ impl Launcher {
             tasks: self.parts.tasks.clone(),
             home: Arc::clone(&self.parts.home),
             path,
+            snapshots: self.parts.snapshots.clone(),
         };
         let setup = self.setup(context, &folder, conversation, tools, model, staff);
         Ok(Prepared {

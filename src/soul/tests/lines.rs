@@ -113,6 +113,16 @@ fn extension_line(extension: &Extension) -> String {
         Extension::CallEdited(edited) => {
             format!("Edited {} {}", edited.tool_call_id, edited.arguments)
         }
+        Extension::RewindPreview(preview) => format!(
+            "Preview {:?}",
+            preview.files.iter().map(|file| (name(&file.path), file.deed)).collect::<Vec<_>>()
+        ),
+        Extension::FilesRewound(done) => format!(
+            "Files restored {:?}, removed {:?}, left {:?}",
+            done.restored.iter().map(|path| name(path)).collect::<Vec<_>>(),
+            done.removed.iter().map(|path| name(path)).collect::<Vec<_>>(),
+            done.left.iter().map(|(path, _)| name(path)).collect::<Vec<_>>()
+        ),
         Extension::MessagesPinned(pinned) => format!(
             "Pinned {:?} of {}: {} messages",
             pinned.messages, pinned.generation, pinned.size.messages
@@ -126,4 +136,8 @@ fn extension_line(extension: &Extension) -> String {
         Extension::TaskOutput(chunk) => format!("TaskOutput {}", chunk.text),
         Extension::ToolOutput(chunk) => format!("Output {}", chunk.text),
     }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }

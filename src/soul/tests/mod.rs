@@ -20,6 +20,7 @@ mod plan;
 mod questions;
 mod restore;
 mod retry;
+mod rewind;
 mod rules;
 mod script;
 mod slash;
@@ -86,6 +87,7 @@ struct Stage {
     history: Vec<Message>,
     hooks: Vec<HookConfig>,
     skills: Skills,
+    snapshots: bool,
     skips_afk_reminder: bool,
     staff: Staff,
 }
@@ -104,6 +106,7 @@ impl Default for Stage {
             history: Vec::new(),
             hooks: Vec::new(),
             skills: Skills::default(),
+            snapshots: false,
             skips_afk_reminder: false,
             staff: Staff::default(),
         }
@@ -165,6 +168,7 @@ impl Stage {
                 hooks: self.hooks,
                 skills: Arc::new(self.skills),
                 plans: folder.path().join("plans"),
+                snapshots: self.snapshots.then(|| rewind::worker(folder.path())),
                 skips_afk_reminder: self.skips_afk_reminder,
                 staff: self.staff,
             },

@@ -131,6 +131,12 @@ pub enum Action {
     Revert,
     /// Back to the selected checkpoint with a message.
     DMail,
+    /// The selected checkpoint's files, shown first.
+    RewindFiles,
+    /// Conversation and files of the selected checkpoint, shown first.
+    RewindBoth,
+    /// Bring forth what was taken back.
+    RedoRewind,
     /// To the transcript.
     FocusTranscript,
     /// The prompt before.

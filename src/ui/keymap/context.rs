@@ -13,6 +13,8 @@ pub enum Context {
     Question,
     /// The checkpoint timeline.
     Timeline,
+    /// What going back would do to files.
+    Rewind,
     /// The transcript has the focus.
     Transcript,
     /// One cell on the whole screen.
@@ -35,7 +37,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -43,6 +45,7 @@ impl Context {
         Self::Approval,
         Self::Question,
         Self::Timeline,
+        Self::Rewind,
         Self::Sessions,
         Self::Tasks,
         Self::Replay,
@@ -61,6 +64,7 @@ impl Context {
             Self::Approval => "Approval",
             Self::Question => "Questions",
             Self::Timeline => "Timeline",
+            Self::Rewind => "Taking files back",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",
             Self::Search => "Search",

@@ -15,6 +15,7 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Approval, APPROVAL),
     (Context::Question, QUESTION),
     (Context::Timeline, TIMELINE),
+    (Context::Rewind, REWIND),
     (Context::Sessions, SESSIONS),
     (Context::Tasks, TASKS),
     (Context::Replay, REPLAY),
@@ -122,7 +123,19 @@ const TIMELINE: &[Row] = &[
     ("down j", Action::SelectNext, "Later checkpoint", ""),
     ("enter", Action::Choose, "Show this place in the conversation", "show"),
     ("r", Action::Revert, "Go back to this checkpoint", "revert"),
+    ("f", Action::RewindFiles, "Take files back to this checkpoint; shown first", "files"),
+    ("b", Action::RewindBoth, "Take conversation and files back; shown first", "both"),
+    ("u", Action::RedoRewind, "Bring forth what was taken back; shown first", ""),
     ("d", Action::DMail, "Go back with a message to the past (D-Mail)", "D-Mail"),
+];
+
+const REWIND: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Path above", "move"),
+    ("down j", Action::SelectNext, "Path below", ""),
+    ("space", Action::ToggleOption, "Restore this conflict all the same, or not", "choose"),
+    ("pageup", Action::PageUp, "The difference, up", ""),
+    ("pagedown", Action::PageDown, "The difference, down", ""),
+    ("enter", Action::Choose, "Do it", "do it"),
 ];
 
 const SESSIONS: &[Row] = &[

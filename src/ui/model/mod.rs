@@ -12,6 +12,7 @@ pub mod paste;
 pub mod picker;
 pub mod question;
 pub mod replay;
+pub mod rewind;
 pub mod search;
 pub mod sessions;
 pub mod setup;
@@ -204,6 +205,7 @@ impl Model {
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
+            Some(Overlay::Rewind(_)) => Context::Rewind,
             Some(Overlay::Timeline) => Context::Timeline,
             Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
             None if self.approvals.is_listening(now) => Context::Approval,

@@ -3,6 +3,7 @@
 use super::cell::CellId;
 use super::editor::Editor;
 use super::picker::Picker;
+use super::rewind::RewindView;
 use super::sessions::SessionList;
 use super::setup::Setup;
 use super::tasks::TaskBrowser;
@@ -32,6 +33,8 @@ pub enum Overlay {
     ConfirmClear,
     /// Go back to a checkpoint?
     Revert(RevertDialog),
+    /// What going back would do to files.
+    Rewind(Box<RewindView>),
     /// One cell, all of it.
     Pager(Pager),
 }

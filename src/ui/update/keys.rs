@@ -6,8 +6,8 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, replay, search, sessions, setup, slash,
-    tasks, timeline, toast,
+    actions, approval, overlay, picker, question, reading, replay, rewind, search, sessions, setup,
+    slash, tasks, timeline, toast,
 };
 
 /// A key was pressed.
@@ -53,6 +53,7 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Timeline => timeline::act(model, action, now),
         Context::Sessions => sessions::act(model, action, now),
         Context::Tasks => tasks::act(model, action, now),
+        Context::Rewind => rewind::act(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
         Context::Transcript => reading::act(model, action, now),
         Context::Pager => reading::act_in_pager(model, action, now),

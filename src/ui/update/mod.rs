@@ -13,6 +13,7 @@ mod question;
 mod reading;
 pub mod recall;
 mod replay;
+mod rewind;
 mod search;
 mod session;
 mod sessions;

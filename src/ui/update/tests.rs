@@ -3,6 +3,7 @@
 mod approving;
 mod composing;
 mod question;
+mod rewind;
 mod sessions;
 mod setup;
 mod travel;

@@ -8,8 +8,9 @@ use super::super::model::overlay::{Overlay, RevertDialog, RevertPrice};
 use super::super::model::packed::Packed;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
-use super::{is_idle, overlay, toast};
+use super::{is_idle, overlay, rewind, toast};
 use crate::message::DisplayBlock;
+use crate::wire::RewindScope;
 
 /// Moves the keys to the timeline, or back.
 pub(super) fn toggle(model: &mut Model) {
@@ -36,6 +37,9 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::SelectNext => model.timeline.select(true),
         Action::Choose => show(model),
         Action::Revert | Action::DMail => ask_revert(model, now),
+        Action::RewindFiles => return Some(rewind::ask(model, RewindScope::Files, now)),
+        Action::RewindBoth => return Some(rewind::ask(model, RewindScope::Both, now)),
+        Action::RedoRewind => return Some(rewind::ask_redo(model, now)),
         _ => return None,
     }
     Some(Vec::new())

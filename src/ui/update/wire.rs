@@ -316,6 +316,8 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         Extension::ContextCompacted(change) => compacted(model, &change, at),
         Extension::TaskChanged(fact) => tasks::changed(model, fact),
         Extension::TaskOutput(chunk) => tasks::printed(model, &chunk),
+        Extension::RewindPreview(preview) => super::rewind::show(model, preview),
+        Extension::FilesRewound(done) => super::rewind::done(model, &done, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
         Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
         Extension::CallEdited(edited) => {

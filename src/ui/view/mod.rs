@@ -18,6 +18,7 @@ mod picker;
 mod put;
 mod question;
 mod replay;
+mod rewind;
 #[cfg(test)]
 mod safety;
 mod scrollbar;
@@ -135,6 +136,7 @@ pub fn view(
         | Context::Timeline
         | Context::Transcript
         | Context::Pager
+        | Context::Rewind
         | Context::Help
         | Context::Replay
         | Context::Global => false,
@@ -162,6 +164,9 @@ fn draw_overlay(
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true);
+        }
+        Overlay::Rewind(run) => {
+            rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
         }
         Overlay::Picker(list) => return picker::draw(list, theme, area, buffer),
         Overlay::Setup(connecting) => return setup::draw(connecting, theme, area, buffer, now),
