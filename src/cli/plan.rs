@@ -372,6 +372,42 @@ mod tests {
     }
 
     #[test]
+    fn a_session_without_an_id_is_chosen_on_the_screen() {
+        for args in [&["-S"][..], &["--resume"], &["-r", ""]] {
+            assert_eq!(on_screen(args).session, SessionChoice::New, "{args:?}");
+            assert_eq!(first_prompt(args), Some("/sessions".to_owned()), "{args:?}");
+        }
+        let error = plan(&["--print", "-p", "x", "-S"], ALL).expect_err("no screen");
+        assert!(error.contains("needs the id"), "{error}");
+    }
+
+    #[test]
+    fn what_a_session_begins_with_is_told_on() {
+        let args = ["--add-dir", "a", "--add-dir", "b", "--plan", "--max-retries-per-step", "7"];
+        let flags = on_screen(&args).flags;
+        assert_eq!(flags.added_dirs, [PathBuf::from("a"), PathBuf::from("b")]);
+        assert!(flags.plan && !flags.afk);
+        assert_eq!(flags.max_retries, Some(7));
+        let flags = on_screen(&["--afk", "--skills-dir", "s"]).flags;
+        assert!(flags.afk && flags.skill_dirs == [PathBuf::from("s")]);
+    }
+
+    #[test]
+    fn formats_belong_to_print_mode() {
+        let messages = ["--print", "--input-format", "stream-json"];
+        let planned = plan(&messages, NONE).expect("a plan");
+        assert!(matches!(planned.front, FrontEnd::Print { prompt: PromptFrom::Messages, .. }));
+        assert!(!planned.as_messages);
+        let out = plan(&["--quiet", "--output-format=stream-json", "x"], NONE).expect("a plan");
+        assert!(out.as_messages);
+        for args in
+            [&["--output-format", "text"][..], &["--print", "x", "--input-format=stream-json"]]
+        {
+            plan(args, ALL).expect_err("a conflict");
+        }
+    }
+
+    #[test]
     fn thinking_and_logging_are_three_way() {
         assert_eq!(on_screen(&[]).thinking, None);
         assert_eq!(on_screen(&["--thinking"]).thinking, Some(true));

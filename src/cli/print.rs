@@ -53,13 +53,13 @@ pub(super) fn greet(door: &Door, notes: &mut dyn Write) {
 /// Sends `prompt` and writes what comes back until the engine is idle again. The door stays open.
 pub(super) async fn run(
     door: &mut Door,
-    prompt: impl Into<UserInput>,
+    prompt: UserInput,
     wants: Wants,
     outputs: Outputs<'_>,
     interrupts: &mut UnboundedReceiver<Interrupt>,
 ) -> End {
     let mut printer = Printer::new(wants, outputs);
-    if door.commands.send(Command::Prompt(prompt.into())).is_err() {
+    if door.commands.send(Command::Prompt(prompt)).is_err() {
         return End::failed("The engine ended before the prompt reached it.");
     }
     let mut interrupted = None;

@@ -81,6 +81,18 @@ fn scopes_come_in_order_and_the_first_of_a_name_counts() {
 }
 
 #[test]
+fn folders_given_instead_take_the_place_of_the_project_and_the_person() {
+    let bench = Bench::new();
+    bench.file("project/.kimi/skills/one/SKILL.md", &skill("one", "project"));
+    bench.file("share/skills/two/SKILL.md", &skill("two", "share"));
+    bench.file("home/more/three/SKILL.md", &skill("three", "extra"));
+    bench.file("given/four/SKILL.md", &skill("four", "given"));
+    let mut places = bench.places();
+    places.instead = vec![bench.folder.path().join("given")];
+    assert_eq!(bench.own(&places), ["User four (given)", "Extra three (extra)"]);
+}
+
+#[test]
 fn commands_and_prompt_name_what_there_is() {
     let bench = Bench::new();
     bench.file("project/.kimi/skills/notes/SKILL.md", &skill("notes", "writes notes"));

@@ -53,7 +53,7 @@ async fn run_with(
     let mut notes = Vec::new();
     let outputs =
         Outputs { answer, answer_is_terminal: is_terminal, as_messages: false, notes: &mut notes };
-    let end = run(&mut door, "go".to_owned(), wants, outputs, &mut interrupts).await;
+    let end = run(&mut door, "go".into(), wants, outputs, &mut interrupts).await;
     let mut commands = Vec::new();
     while let Ok(command) = received.try_recv() {
         commands.push(command);
