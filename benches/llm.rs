@@ -79,6 +79,7 @@ fn model(kind: ProviderKind, base_url: String) -> ResolvedModel {
             env: Default::default(),
             custom_headers: Default::default(),
             reasoning_key: None,
+            oauth: None,
         },
         max_output_tokens: None,
         price: None,

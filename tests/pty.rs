@@ -108,6 +108,7 @@ fn from_a_prompt_over_approval_and_revert_to_the_same_conversation_another_day()
     screen.send(UP);
     screen.send("r");
     screen.wait_for_text("Go back to checkpoint 2?");
+    screen.wait_for_text("the model forgets");
     screen.send(ENTER);
     screen.wait_for_text("Back to checkpoint 2");
     screen.wait_until_gone("Go back to checkpoint 2?");

@@ -5,11 +5,14 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use similar::{Algorithm, capture_diff_slices};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{ConfigError, ConfigErrorKind};
 use super::load::read_text;
-use super::{ConfigSource, ModelConfig, ProviderConfig, ProviderKind, Secret, read, tree};
+use super::{
+    ConfigSource, ModelConfig, OauthConfig, ProviderConfig, ProviderKind, Secret, read, tree,
+};
 use crate::files;
 use crate::paths::Paths;
 
@@ -168,12 +171,40 @@ pub fn edited(text: &str, edits: &[Edit]) -> Result<String, ConfigError> {
     let gap = if comments.is_empty() || comments.ends_with('\n') { "" } else { "\n" };
     let mut new = format!("{comments}{gap}{document}");
     if body.contains("\r\n") {
-        new = new.replace("\r\n", "\n").replace('\n', "\r\n");
+        new = with_endings_of(body, &new);
     }
     if was_good {
         read::config(&tree::from_toml(&new)?)?;
     }
     Ok(format!("{mark}{new}"))
+}
+
+/// `new` with each line ending as it does in `old`, and the lines that are new as most do there.
+fn with_endings_of(old: &str, new: &str) -> String {
+    fn bare(text: &str) -> Vec<&str> {
+        text.split_inclusive('\n').map(|line| line.trim_end_matches(['\n', '\r'])).collect()
+    }
+    let pieces: Vec<&str> = old.split_inclusive('\n').collect();
+    let most = pieces.iter().filter(|line| line.ends_with("\r\n")).count() * 2 >= pieces.len();
+    // A last line without an ending says nothing.
+    let is_crlf = |line: &str| if line.ends_with('\n') { line.ends_with("\r\n") } else { most };
+    let (old_lines, new_lines) = (bare(old), bare(new));
+    let mut crlf = vec![most; new_lines.len()];
+    for op in capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines) {
+        let (_, from, to) = op.as_tag_tuple();
+        // A line that was changed keeps its ending too.
+        for (from, to) in from.zip(to) {
+            crlf[to] = is_crlf(pieces[from]);
+        }
+    }
+    let ends = new.ends_with('\n');
+    let count = new_lines.len();
+    let endings = crlf.iter().enumerate().map(|(at, crlf)| match crlf {
+        _ if at + 1 == count && !ends => "",
+        true => "\r\n",
+        false => "\n",
+    });
+    new_lines.iter().zip(endings).flat_map(|(line, end)| [*line, end]).collect()
 }
 
 fn carry_out(root: &mut Table, edit: &Edit) -> Result<(), ConfigError> {
@@ -224,6 +255,26 @@ fn write_provider(table: &mut dyn TableLike, provider: &ProviderConfig) {
     }
     if let Some(key) = &provider.reasoning_key {
         set(table, "reasoning_key", key.as_str());
+    }
+    if let Some(oauth) = &provider.oauth {
+        write_oauth(table, oauth);
+    }
+}
+
+fn write_oauth(table: &mut dyn TableLike, oauth: &OauthConfig) {
+    let said = [
+        ("storage", &oauth.storage),
+        ("key", &oauth.key),
+        ("client_id", &oauth.client_id),
+        ("device_url", &oauth.device_url),
+        ("token_url", &oauth.token_url),
+        ("scope", &oauth.scope),
+    ];
+    let said = said.iter().filter(|(_, value)| !value.is_empty());
+    if let Some(old) = table.get_mut("oauth").and_then(Item::as_table_like_mut) {
+        said.for_each(|(key, value)| set(old, key, value.as_str()));
+    } else {
+        set(table, "oauth", Value::from_iter(said.map(|(key, value)| (*key, value.as_str()))));
     }
 }
 

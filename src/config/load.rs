@@ -35,6 +35,15 @@ impl Config {
     /// # Errors
     /// When it cannot be read, is not TOML or JSON, or does not make sense.
     pub fn load(paths: &Paths, source: &ConfigSource) -> Result<Loaded, ConfigError> {
+        let mut loaded = Self::load_from(paths, source)?;
+        for provider in loaded.config.providers.values_mut() {
+            provider.oauth =
+                provider.oauth.take().map(|oauth| Box::new(oauth.kept_in(&paths.share)));
+        }
+        Ok(loaded)
+    }
+
+    fn load_from(paths: &Paths, source: &ConfigSource) -> Result<Loaded, ConfigError> {
         match source {
             ConfigSource::Default => {
                 let current = paths.config_file();

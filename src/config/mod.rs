@@ -9,6 +9,7 @@ mod load;
 mod mcp;
 mod names;
 mod network;
+mod oauth;
 mod read;
 mod resolve;
 mod rules;
@@ -28,6 +29,7 @@ pub use import::import_yaml;
 pub use load::{ConfigSource, Loaded};
 pub use mcp::McpConfig;
 pub use network::{NetworkConfig, without_login};
+pub use oauth::{LoginCode, OauthConfig};
 pub use resolve::{
     ANTHROPIC_BASE_URL, ASSUMED_CONTEXT, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL,
 };
@@ -36,6 +38,6 @@ pub use schema::{
     Capability, CompactionConfig, CompactionStrategyKind, Config, LoopControl, ModelConfig,
     ProviderConfig, ProviderKind, ResolvedModel,
 };
-pub use services::{Offered, Secret, Service};
+pub use services::{KIMI_CODE, Offered, Secret, Service};
 pub use snapshots::SnapshotConfig;
 pub use web::{ServiceConfig, WebConfig};

@@ -40,6 +40,10 @@ pub(super) const PROVIDER: &[&str] = &[
     "default_query",
 ];
 
+/// Keys of a provider's `oauth`.
+pub(super) const OAUTH: &[&str] =
+    &["storage", "key", "client_id", "device_url", "token_url", "scope"];
+
 /// Keys of a model.
 pub(super) const MODEL: &[&str] = &[
     "provider",

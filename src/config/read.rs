@@ -4,6 +4,7 @@ mod background;
 mod hooks;
 mod mcp;
 mod network;
+mod oauth;
 pub(super) mod permission;
 mod snapshots;
 mod web;
@@ -145,7 +146,16 @@ impl Reader {
         let env = self.texts(section, "env");
         let custom_headers = self.texts(section, "custom_headers");
         let reasoning_key = self.text(section, "reasoning_key");
-        Some(ProviderConfig { kind: kind?, base_url, api_key, env, custom_headers, reasoning_key })
+        let oauth = self.oauth(section).map(Box::new);
+        Some(ProviderConfig {
+            kind: kind?,
+            base_url,
+            api_key,
+            env,
+            custom_headers,
+            reasoning_key,
+            oauth,
+        })
     }
 
     fn provider_kind(&mut self, section: &Section<'_>, name: &str) -> Option<ProviderKind> {

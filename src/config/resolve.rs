@@ -42,7 +42,9 @@ impl Config {
         let Some((key, model, provider_key, provider)) = self.choose(flag, &env)? else {
             return Ok(None);
         };
-        let (model, provider) = with_environment(model, provider, flag.is_some(), &env)?;
+        let (model, mut provider) = with_environment(model, provider, flag.is_some(), &env)?;
+        provider.oauth =
+            provider.oauth.map(|oauth| Box::new(oauth.completed(provider.kind, env.0)));
         check_reachable(&model, &provider_key, &provider)?;
         let capabilities = capabilities_of(&model);
         let thinks = |capability| capabilities.contains(&capability);
@@ -178,6 +180,7 @@ fn empty_provider(kind: ProviderKind) -> ProviderConfig {
         env: std::collections::BTreeMap::new(),
         custom_headers: std::collections::BTreeMap::new(),
         reasoning_key: None,
+        oauth: None,
     }
 }
 
@@ -311,7 +314,7 @@ fn check_reachable(
     let needs_key = provider.kind != ProviderKind::Vertexai
         && !is_loopback(&provider.base_url)
         && !provider.custom_headers.keys().any(names_key);
-    if !needs_key || !provider.api_key.trim().is_empty() {
+    if !needs_key || provider.oauth.is_some() || !provider.api_key.trim().is_empty() {
         return Ok(());
     }
     let table = quoted_unless_bare(provider_key);
@@ -328,12 +331,12 @@ fn check_reachable(
         _ => "",
     };
     if provider_key.starts_with("managed:") {
-        // Upstream's `/login` makes these; the key is in its credentials, not in the file.
+        // Upstream's `/login` makes these, and says below them how they are logged in to.
         return incomplete(
             what,
             format!(
-                "It was made by a login, which kimi-tui cannot use yet: write api_key = \"…\" \
-                 below [providers.{table}]{variable}."
+                "It was made by a login: write how below [providers.{table}] (oauth = {{ key = \
+                 \"oauth/kimi-code\" }}), or api_key = \"…\"{variable}."
             ),
         );
     }

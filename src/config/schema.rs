@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::hooks::HookConfig;
 use super::{
-    BackgroundConfig, McpConfig, NetworkConfig, Price, SnapshotConfig, WebConfig, without_login,
+    BackgroundConfig, McpConfig, NetworkConfig, OauthConfig, Price, SnapshotConfig, WebConfig,
+    without_login,
 };
 use crate::permission::Rule;
 
@@ -136,6 +137,9 @@ pub struct ProviderConfig {
     /// The field thinking comes in and goes back in; empty: it does not go back.
     #[serde(default)]
     pub reasoning_key: Option<String>,
+    /// How it is logged in to, where it is not given a key.
+    #[serde(default)]
+    pub oauth: Option<Box<OauthConfig>>,
 }
 
 // By hand: a key must never reach a log.

@@ -2,7 +2,7 @@
 
 use super::edit::Edit;
 use super::resolve::{ANTHROPIC_BASE_URL, GEMINI_BASE_URL, KIMI_BASE_URL, OPENAI_BASE_URL};
-use super::{ASSUMED_CONTEXT, Capability, ModelConfig, ProviderConfig, ProviderKind};
+use super::{ASSUMED_CONTEXT, Capability, ModelConfig, OauthConfig, ProviderConfig, ProviderKind};
 
 /// A model that a server has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,13 @@ pub struct Service {
     pub key_stays_outside: bool,
     /// What it has, where that is known already.
     pub models: Vec<Offered>,
+    /// How it is logged in to, where it is not given a key.
+    pub oauth: Option<OauthConfig>,
 }
+
+/// The provider that upstream's login makes, and where it is.
+pub const KIMI_CODE: &str = "managed:kimi-code";
+const KIMI_CODE_URL: &str = "https://api.kimi.com/coding/v1";
 
 struct Known {
     name: &'static str,
@@ -149,6 +155,7 @@ impl Service {
                     secret: Secret(secret.unwrap_or_default()),
                     key_stays_outside: known.stays_outside || is_kimis,
                     models: Vec::new(),
+                    oauth: None,
                 }
             })
             .collect()
@@ -169,7 +176,53 @@ impl Service {
             secret: Secret::default(),
             key_stays_outside: false,
             models,
+            oauth: None,
         }
+    }
+
+    /// What the provider `key` logs in to.
+    #[must_use]
+    pub fn login(key: &str, provider: &ProviderConfig, oauth: &OauthConfig, is_in: bool) -> Self {
+        Self {
+            name: format!("{key}: log in with the browser"),
+            key: key.to_owned(),
+            kind: provider.kind,
+            base_url: provider.base_url.clone(),
+            wants_key: false,
+            found: is_in.then(|| "logged in".to_owned()),
+            secret: Secret::default(),
+            key_stays_outside: false,
+            models: Vec::new(),
+            oauth: Some(oauth.clone()),
+        }
+    }
+
+    /// Kimi's own login; what this program is called there has to be said by somebody.
+    #[must_use]
+    pub fn kimi_code() -> Self {
+        let oauth = OauthConfig {
+            storage: "file".to_owned(),
+            key: "oauth/kimi-code".to_owned(),
+            ..OauthConfig::default()
+        };
+        Self {
+            name: "Kimi Code: log in with the browser".to_owned(),
+            key: KIMI_CODE.to_owned(),
+            kind: ProviderKind::Kimi,
+            base_url: KIMI_CODE_URL.to_owned(),
+            wants_key: false,
+            found: None,
+            secret: Secret::default(),
+            key_stays_outside: false,
+            models: Vec::new(),
+            oauth: Some(oauth),
+        }
+    }
+
+    /// Is it to be logged in to first?
+    #[must_use]
+    pub fn wants_login(&self) -> bool {
+        self.oauth.is_some() && self.found.is_none()
     }
 
     /// The service as a provider.
@@ -182,6 +235,7 @@ impl Service {
             env: Default::default(),
             custom_headers: Default::default(),
             reasoning_key: None,
+            oauth: self.oauth.clone().map(Box::new),
         }
     }
 

@@ -73,6 +73,8 @@ pub enum Cause {
     Cleared,
     /// The context was summarised.
     Compacted,
+    /// A person hid tool results.
+    Hidden,
     /// An earlier generation was brought back.
     Restored {
         /// Which, if that was recorded.

@@ -10,6 +10,8 @@ mod file;
 mod fork;
 pub mod generations;
 mod head;
+pub mod hide;
+pub mod ledger;
 mod load;
 mod memory;
 pub mod pin;

@@ -37,6 +37,19 @@ pub fn estimate(messages: &[Message]) -> u64 {
 /// What became of `message`, which was number `index` of the history.
 #[must_use]
 pub fn rewritten(index: usize, message: &Message, fate: MessageFate) -> RewrittenMessage {
+    RewrittenMessage {
+        index: index as u64,
+        role: message.role,
+        fate,
+        tokens: message_hundredths(message) / 100,
+        tool_call_id: message.tool_call_id.clone(),
+        preview: preview(message),
+    }
+}
+
+/// How `message` begins, on one line.
+#[must_use]
+pub fn preview(message: &Message) -> String {
     let text = message.text();
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -48,14 +61,7 @@ pub fn rewritten(index: usize, message: &Message, fate: MessageFate) -> Rewritte
         }
         words.push_str(word);
     }
-    RewrittenMessage {
-        index: index as u64,
-        role: message.role,
-        fate,
-        tokens: message_hundredths(message) / 100,
-        tool_call_id: message.tool_call_id.clone(),
-        preview: words.chars().take(PREVIEW_CHARS).collect(),
-    }
+    words.chars().take(PREVIEW_CHARS).collect()
 }
 
 /// Hides the results of all but the last `keep` groups of calls. A group is one assistant message
@@ -89,7 +95,8 @@ pub fn hide_tool_results(history: &[Message], tokens: u64, keep: usize) -> Optio
     Some(Rewrite { messages, tokens, changed })
 }
 
-fn is_hidden(message: &Message) -> bool {
+/// Does the placeholder stand in the place of this result?
+pub(super) fn is_hidden(message: &Message) -> bool {
     matches!(message.content.as_slice(), [ContentPart::Text { text }] if text == HIDDEN_RESULT)
 }
 

@@ -308,7 +308,10 @@ impl Context {
     }
 
     /// A new file with the system prompt and `records` in the place of the old one.
-    fn begin_again(&mut self, records: Vec<Record>) -> Result<ContextChange, ContextError> {
+    pub(super) fn begin_again(
+        &mut self,
+        records: Vec<Record>,
+    ) -> Result<ContextChange, ContextError> {
         let before = self.size();
         let prompt = self.memory.system_prompt.clone().map(Record::SystemPrompt);
         let mut memory = Memory::default();

@@ -83,6 +83,7 @@ impl Timeline {
             }
             "ContextCleared" => Cause::Cleared,
             "ContextCompacted" => Cause::Compacted,
+            "MessagesHidden" => Cause::Hidden,
             "ContextRestored" => {
                 let restored = read_as::<Restored>(&told.payload).and_then(|told| told.restored);
                 Cause::Restored { generation: restored }

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use super::{Host, HostOptions, open};
 use crate::config::edit::{self, Edit};
 use crate::config::{
-    Config, ConfigError, ConfigSource, Loaded, NetworkConfig, Offered, ProviderConfig, Service,
+    Config, ConfigError, ConfigSource, KIMI_CODE, Loaded, LoginCode, NetworkConfig, Offered,
+    ProviderConfig, Service,
 };
 use crate::llm::probe::{self, LOCAL, Trouble};
+use crate::llm::{LlmError, oauth};
 use crate::soul::{Settings, SettingsSource, Wish};
 
 impl Host {
@@ -38,6 +40,7 @@ impl Host {
     /// # Errors
     /// When it is no file that can be changed.
     pub fn configure(&self, edits: &[Edit]) -> Result<PathBuf, ConfigError> {
+        self.forget_logins(edits);
         edit::edit(&self.0.paths, self.1.as_ref().unwrap_or(&ConfigSource::Default), edits)
     }
 
@@ -49,6 +52,7 @@ impl Host {
             .into_iter()
             .map(|server| Service::local(server.name, &server.base_url, server.models))
             .collect();
+        services.extend(self.logins());
         services.extend(Service::known(&env));
         services.sort_by_key(|service| service.found.is_none());
         services
@@ -62,9 +66,83 @@ impl Host {
         let network = self
             .read_config()
             .map_or_else(|_| NetworkConfig::default(), |loaded| loaded.config.network);
-        probe::models(provider, &network)
+        probe::models(&self.complete(provider), &network)
             .await
             .map_err(|error| format!("{error}. {}", Trouble::of(&error).cure("the provider")))
+    }
+
+    /// Logs in to `provider`: `tell` hears which code the person is to confirm, and this waits until they
+    /// have.
+    ///
+    /// # Errors
+    /// Why there is no login, and what to do, for a person.
+    pub async fn log_in(
+        &self,
+        provider: &ProviderConfig,
+        tell: &mut (dyn FnMut(LoginCode) + Send),
+    ) -> Result<(), String> {
+        let provider = self.complete(provider);
+        let Some(oauth) = &provider.oauth else {
+            return Err("This service is given a key; it cannot be logged in to.".to_owned());
+        };
+        let network = self
+            .read_config()
+            .map_or_else(|_| NetworkConfig::default(), |loaded| loaded.config.network);
+        let told = |error: LlmError| format!("{error}.");
+        let login = oauth::begin(oauth, &network).await.map_err(told)?;
+        tell(LoginCode {
+            address: login.complete.clone().unwrap_or_else(|| login.address.clone()),
+            code: login.user_code.clone(),
+        });
+        login.finish().await.map_err(told)
+    }
+
+    /// Is `provider` one that is logged in to, and is there a login?
+    #[must_use]
+    pub fn has_login(&self, provider: &ProviderConfig) -> bool {
+        self.complete(provider).oauth.is_some_and(|oauth| oauth::is_logged_in(&oauth))
+    }
+
+    /// `provider` with what the environment says of its login, and where logins are kept.
+    fn complete(&self, provider: &ProviderConfig) -> ProviderConfig {
+        let env = |name: &str| self.0.env.get(name);
+        let oauth = provider.oauth.clone().map(|oauth| {
+            Box::new(oauth.completed(provider.kind, &env).kept_in(&self.0.paths.share))
+        });
+        ProviderConfig { oauth, ..provider.clone() }
+    }
+
+    /// What can be logged in to: what the configuration says, and Kimi where the environment does.
+    fn logins(&self) -> Vec<Service> {
+        let providers = self.read_config().map(|loaded| loaded.config.providers);
+        let providers = providers.unwrap_or_default();
+        let mut logins: Vec<Service> = providers
+            .iter()
+            .filter_map(|(key, provider)| {
+                let oauth = provider.oauth.as_deref()?;
+                Some(Service::login(key, provider, oauth, self.has_login(provider)))
+            })
+            .collect();
+        let may_log_in = self.0.env.get("KIMI_OAUTH_CLIENT_ID").is_some_and(|id| !id.is_empty());
+        if may_log_in && !providers.contains_key(KIMI_CODE) {
+            logins.push(Service::kimi_code());
+        }
+        logins
+    }
+
+    /// Whoever takes a key out wants the login gone too.
+    fn forget_logins(&self, edits: &[Edit]) {
+        let providers = self.read_config().map(|loaded| loaded.config.providers);
+        let providers = providers.unwrap_or_default();
+        for edit in edits {
+            if let Edit::Key { provider, secret: None } = edit
+                && let Some(provider) = providers.get(provider)
+                && let Some(oauth) = self.complete(provider).oauth
+                && let Err(error) = oauth::forget(&oauth)
+            {
+                tracing::warn!(%error, "a login could not be removed");
+            }
+        }
     }
 
     /// The options with the configuration as it is now.

@@ -1,5 +1,7 @@
 //! Sessions opened, used, left and opened again, through the door only.
 
+mod dialects;
+mod faults;
 mod first_request;
 
 use std::collections::BTreeMap;
@@ -48,6 +50,7 @@ impl House {
                 env,
                 custom_headers: BTreeMap::new(),
                 reasoning_key: None,
+                oauth: None,
             },
         );
         house.config.models.insert(

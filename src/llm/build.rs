@@ -90,6 +90,7 @@ mod tests {
                 env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
                 custom_headers: Default::default(),
                 reasoning_key: None,
+                oauth: None,
             },
             max_output_tokens: None,
             price: None,

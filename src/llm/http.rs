@@ -7,6 +7,7 @@
 
 mod client;
 pub(crate) mod fetch;
+mod form;
 mod get;
 
 use std::collections::BTreeMap;
@@ -16,11 +17,12 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 
 use super::masks::Masks;
+use super::oauth::Login;
 use super::{LlmError, refusal};
-use crate::config::{NetworkConfig, ResolvedModel, without_login};
+use crate::config::{NetworkConfig, OauthConfig, ResolvedModel, without_login};
 
 const USER_AGENT: &str = concat!("kimi-tui/", env!("CARGO_PKG_VERSION"));
 /// Bytes of an error's body that are read: its message is at the beginning.
@@ -89,6 +91,8 @@ pub(crate) struct Target<'a> {
     pub(crate) auth: Auth,
     /// Headers that the dialect wants.
     pub(crate) headers: &'a [(&'a str, &'a str)],
+    /// The login that a token is taken from, instead of a key.
+    pub(crate) login: Option<&'a OauthConfig>,
 }
 
 impl<'a> Target<'a> {
@@ -103,6 +107,7 @@ impl<'a> Target<'a> {
             query: &[],
             auth: Auth::Bearer,
             headers: &[],
+            login: model.provider.login(),
         }
     }
 }
@@ -115,6 +120,7 @@ pub(crate) struct Endpoint {
     patience: Patience,
     network: NetworkConfig,
     masks: Masks,
+    login: Option<Login>,
     client: OnceLock<Result<reqwest::Client, LlmError>>,
 }
 
@@ -150,10 +156,14 @@ impl Endpoint {
         for (name, value) in target.custom_headers {
             masks.add_header(name, value);
         }
+        let headers = header_map(target)?;
+        // A person's own header wins.
+        let login = target.login.filter(|_| !headers.contains_key(AUTHORIZATION));
         Ok(Self {
+            login: login.map(|oauth| Login::new(oauth, target.network, &host)),
             host,
             url,
-            headers: header_map(target)?,
+            headers,
             patience: Patience::of(target.network),
             network: target.network.clone(),
             masks,
@@ -173,8 +183,17 @@ impl Endpoint {
     }
 
     /// What errors must not repeat.
-    pub(crate) fn masks(&self) -> &Masks {
-        &self.masks
+    pub(crate) fn masks(&self) -> Masks {
+        let mut masks = self.masks.clone();
+        if let Some(login) = &self.login {
+            masks.add(&login.latest());
+        }
+        masks
+    }
+
+    /// Does nobody on the way read what is sent?
+    pub(crate) fn is_private(&self) -> bool {
+        self.url.scheme() == "https" || client::is_loopback(&self.url)
     }
 
     /// Whom errors name: host and, unless it is the usual one, port.
@@ -190,11 +209,29 @@ impl Endpoint {
     pub(crate) async fn post(&self, body: Vec<u8>) -> Result<HttpAnswer, LlmError> {
         let request =
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let response = self.send(request).await?;
+        let response = self.send_as_whoever(request).await?;
         Ok(HttpAnswer {
             media_type: media_type(response.headers()),
             body: body_stream(response, self.host.clone(), self.patience),
         })
+    }
+
+    /// Sends `request` with the token of the login, where there is one; with a new one when the server
+    /// refuses it, once.
+    async fn send_as_whoever(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<reqwest::Response, LlmError> {
+        let Some(login) = &self.login else { return self.send(request).await };
+        let token = login.token().await?;
+        let again = request.try_clone();
+        match (self.send(with_token(request, &token)?).await, again) {
+            (Err(LlmError::Status { status: 401, .. }), Some(again)) => {
+                let token = login.renewed(&token).await?;
+                self.send(with_token(again, &token)?).await
+            }
+            (answer, _) => answer,
+        }
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, LlmError> {
@@ -244,8 +281,19 @@ impl Endpoint {
             _ => refusal::message(status, &media_type(&headers), &body),
         };
         let host = self.host.clone();
-        self.masks.hide_in(LlmError::Status { host, status, message, retry_after })
+        self.masks().hide_in(LlmError::Status { host, status, message, retry_after })
     }
+}
+
+fn with_token(
+    request: reqwest::RequestBuilder,
+    token: &str,
+) -> Result<reqwest::RequestBuilder, LlmError> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| {
+        LlmError::Protocol("the token of the login is damaged: log in again".to_owned())
+    })?;
+    value.set_sensitive(true);
+    Ok(request.header(AUTHORIZATION, value))
 }
 
 fn endpoint_url(base_url: &str, path: &str) -> Result<reqwest::Url, LlmError> {
@@ -394,6 +442,7 @@ mod tests {
             query: &[],
             auth: Auth::Bearer,
             headers: &[("x-own", "1")],
+            login: None,
         };
         header_map(&target).map_err(|error| error.to_string())
     }

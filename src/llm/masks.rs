@@ -61,7 +61,9 @@ impl Masks {
                 LlmError::Status { host, status, message: self.hide(&message), retry_after }
             }
             LlmError::Protocol(text) => LlmError::Protocol(self.hide(&text)),
-            other @ (LlmError::Timeout { .. } | LlmError::Empty) => other,
+            other @ (LlmError::Timeout { .. } | LlmError::LoggedOut { .. } | LlmError::Empty) => {
+                other
+            }
         }
     }
 }

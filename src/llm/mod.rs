@@ -12,6 +12,7 @@ pub(crate) mod http;
 #[cfg(test)]
 pub(crate) mod loopback;
 mod masks;
+pub mod oauth;
 mod openai;
 pub mod probe;
 mod provider;

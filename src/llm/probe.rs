@@ -48,6 +48,8 @@ pub enum Trouble {
     Tls,
     /// The key is wrong or missing.
     Key,
+    /// There is no login.
+    Login,
     /// The key may not do this.
     Forbidden,
     /// The address or the model is not there.
@@ -90,6 +92,7 @@ impl Trouble {
                 500.. => Self::Server,
                 _ => Self::Other,
             },
+            LlmError::LoggedOut { .. } => Self::Login,
             LlmError::Empty | LlmError::Protocol(_) => Self::Other,
         }
     }
@@ -109,6 +112,7 @@ impl Trouble {
             Self::Tls => "Behind a company's proxy set ca_file below [network], or SSL_CERT_FILE, \
                           to its certificate; a server without TLS wants http:// in base_url."
                 .to_owned(),
+            Self::Login => "Type /login, or run kimi-tui login --oauth.".to_owned(),
             Self::Key => format!("Put a valid api_key into {place}: kimi-tui login does it."),
             Self::Forbidden => {
                 "The key may not use this model, or not from this country: see the provider's \
@@ -173,6 +177,7 @@ pub async fn models(
         query: &[],
         auth,
         headers,
+        login: provider.login(),
     })?;
     let list = read_list(&endpoint.get_json().await?);
     list.ok_or_else(|| LlmError::Protocol(format!("{} sent no list of models", endpoint.host())))
@@ -297,5 +302,6 @@ fn local_provider(address: &str) -> ProviderConfig {
         env: Default::default(),
         custom_headers: Default::default(),
         reasoning_key: None,
+        oauth: None,
     }
 }

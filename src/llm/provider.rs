@@ -118,6 +118,14 @@ pub enum LlmError {
         /// How long it asked to wait.
         retry_after: Option<Duration>,
     },
+    /// The provider is one to log in to, and there is no login that counts.
+    #[error("{host} wants a login, and {reason}")]
+    LoggedOut {
+        /// Who.
+        host: String,
+        /// Why there is none, as the rest of a sentence.
+        reason: String,
+    },
     /// An answer with nothing in it, or with thinking only.
     #[error("the model's answer was empty")]
     Empty,
@@ -133,7 +141,7 @@ impl LlmError {
         match self {
             Self::Connection { .. } => "APIConnectionError",
             Self::Timeout { .. } => "APITimeoutError",
-            Self::Status { .. } => "APIStatusError",
+            Self::Status { .. } | Self::LoggedOut { .. } => "APIStatusError",
             Self::Empty => "APIEmptyResponseError",
             Self::Protocol(_) => "ChatProviderError",
         }
@@ -144,6 +152,8 @@ impl LlmError {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Status { status, .. } => Some(*status),
+            // What the server would say.
+            Self::LoggedOut { .. } => Some(401),
             _ => None,
         }
     }
@@ -156,7 +166,7 @@ impl LlmError {
             Self::Status { status, .. } => {
                 matches!(status, 408 | 409 | 429 | 500 | 502 | 503 | 504 | 529)
             }
-            Self::Protocol(_) => false,
+            Self::Protocol(_) | Self::LoggedOut { .. } => false,
         }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) async fn ask<R: Reader>(
     if answer.media_type.contains("html") {
         return Err(masks.hide_in(web_page(&peer, answer.body).await));
     }
-    Ok(parts(answer.body, reader, peer, masks.clone(), endpoint.patience().close))
+    Ok(parts(answer.body, reader, peer, masks, endpoint.patience().close))
 }
 
 /// The parts of an answer whose body is `bytes`.

@@ -19,6 +19,10 @@ fn next(error: &LlmError, configured_in: &str) -> String {
             "The server may be overloaded. Send the prompt again to retry.".to_owned()
         }
         LlmError::Status { status, .. } => by_status(*status, configured_in),
+        LlmError::LoggedOut { .. } => {
+            "Type /login and choose it, or run kimi-tui login --oauth. What you wrote is kept."
+                .to_owned()
+        }
         LlmError::Empty => "Send the prompt again, or put it in other words.".to_owned(),
         LlmError::Protocol(_) => format!(
             "If this repeats, check the provider's type and base_url ({configured_in}), \

@@ -8,10 +8,12 @@ use super::approval::Approvals;
 use super::btw::Aside;
 use super::client_tools::ClientTools;
 use super::desk::{Asks, Desk};
+use super::ledger::Ledger;
 use super::mcp::Servers;
 use super::permission::{Permissions, RuleSource};
 use super::plan::PlanMode;
 use super::questions::Questions;
+use super::running::Running;
 use super::services::{Beside, Services};
 use super::state::SharedState;
 use super::subagent::{Home, Launcher, Nested, Parts, Staff};
@@ -150,6 +152,8 @@ impl Soul {
             Arc::clone(&tools),
             limits.max_retries_per_step,
         );
+        let ledger = Ledger::new(hub.clone(), info.session_dir.clone(), Arc::clone(&tools));
+        let running = Running::default();
         let desk = Desk::new(
             hub.clone(),
             Arc::clone(&approvals),
@@ -158,7 +162,8 @@ impl Soul {
             away.clone(),
             aside.clone(),
             tasks.clone(),
-        );
+        )
+        .with_calls(running.clone(), ledger.clone());
         let services = Arc::new(Services::new(
             hub.clone(),
             state.clone(),
@@ -192,6 +197,8 @@ impl Soul {
             away,
             skips_afk_reminder: modes.skips_afk_reminder,
             aside,
+            ledger,
+            running,
             info,
             compacted_to: 0,
             was_summarised: false,

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
 use super::gate;
+use super::running::Running;
 use crate::hooks::Hooks;
 use crate::message::{ToolCall, ToolReturn};
 use crate::tools::{ToolContext, Toolset};
@@ -48,6 +49,7 @@ pub(super) fn tell(hub: &Hub, call: &ToolCall, result: &ToolReturn) {
 pub(super) struct Calls<'a> {
     calls: &'a [ToolCall],
     hub: &'a Hub,
+    running: &'a Running,
     tasks: JoinSet<ToolReturn>,
     /// Which call a task carries out, and with it all its likes.
     first_of: HashMap<Id, usize>,
@@ -62,6 +64,7 @@ impl<'a> Calls<'a> {
         tools: &Arc<Toolset>,
         hooks: &Hooks,
         approvals: &Arc<Approvals>,
+        running: &'a Running,
         context: &ToolContext,
     ) -> Self {
         let mut tasks = JoinSet::new();
@@ -70,6 +73,7 @@ impl<'a> Calls<'a> {
             if calls[..at].iter().any(|earlier| earlier.function == call.function) {
                 continue;
             }
+            let equals = calls[at..].iter().filter(|other| other.function == call.function);
             let (tools, call) = (Arc::clone(tools), call.clone());
             let context = ToolContext {
                 call_id: call.id.clone(),
@@ -80,9 +84,12 @@ impl<'a> Calls<'a> {
             let task = tasks.spawn(async move {
                 carry_out(&tools, &hooks, call, &context, &approvals, &hub).await
             });
+            for equal in equals {
+                running.add(&equal.id, task.clone());
+            }
             first_of.insert(task.id(), at);
         }
-        Self { calls, hub, tasks, first_of, returns: vec![None; calls.len()] }
+        Self { calls, hub, running, tasks, first_of, returns: vec![None; calls.len()] }
     }
 
     /// Waits for all of them, or until `cancel`: then they are dropped, and those without a result
@@ -105,6 +112,7 @@ impl<'a> Calls<'a> {
                 }
             }
         }
+        self.running.clear();
         let returns = self.returns.into_iter().map(Option::unwrap_or_default).collect();
         Results { returns, cancelled: !all_done }
     }
@@ -114,6 +122,9 @@ impl<'a> Calls<'a> {
             match ended {
                 Ok((id, result)) => self.take(id, &result),
                 Err(error) if error.is_panic() => self.take(error.id(), &defect(&error)),
+                Err(error) if self.running.was_cancelled(error.id()) => {
+                    self.take(error.id(), &cancelled_return());
+                }
                 Err(_) => {}
             }
         }

@@ -10,8 +10,10 @@ use super::afk::Away;
 use super::approval::Approvals;
 use super::btw::Aside;
 use super::client_tools::ClientTools;
+use super::ledger::Ledger;
 use super::plan::PlanMode;
 use super::questions::Questions;
+use super::running::Running;
 use super::slash::{self, Builtin};
 use crate::hooks::Hooks;
 use crate::message::UserInput;
@@ -28,6 +30,8 @@ pub(super) struct Desk {
     plan: PlanMode,
     away: Away,
     aside: Aside,
+    running: Running,
+    ledger: Option<Ledger>,
     tasks: BackgroundTasks,
     steers: Arc<Mutex<Steers>>,
 }
@@ -57,7 +61,13 @@ impl Desk {
         aside: Aside,
         tasks: BackgroundTasks,
     ) -> Self {
-        Self { hub, approvals, asks, plan, away, aside, tasks, steers: Arc::default() }
+        let (running, ledger, steers) = (Running::default(), None, Arc::default());
+        Self { hub, approvals, asks, plan, away, aside, running, ledger, tasks, steers }
+    }
+
+    /// With the calls that can be stopped one by one, and the ledger.
+    pub(super) fn with_calls(self, running: Running, ledger: Ledger) -> Self {
+        Self { running, ledger: Some(ledger), ..self }
     }
 
     /// Ends everything that waits for a person: the turn is over.
@@ -98,6 +108,12 @@ impl Desk {
             Some(Command::Revert { .. }) => {
                 self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
             }
+            Some(Command::PreviewRevert { .. }) => {
+                self.refuse("A turn is running. Cancel it before you go back to a checkpoint.");
+            }
+            Some(Command::Hide { .. }) => {
+                self.refuse("A turn is running. Hide results when it is over.");
+            }
             Some(Command::Pin { .. }) => {
                 self.refuse("A turn is running. Bring messages back when it is over.");
             }
@@ -105,6 +121,8 @@ impl Desk {
             Some(
                 command @ (Command::RemoveRule { .. }
                 | Command::CancelSideQuestion { .. }
+                | Command::CancelCall { .. }
+                | Command::Ledger
                 | Command::SetAway(_)),
             ) => self.hear_anytime(command),
             Some(Command::Restore { .. }) => {
@@ -152,6 +170,16 @@ impl Desk {
             }
             Command::CancelSideQuestion { id } => self.aside.cancel(Some(&id)),
             Command::SetAway(away) => self.away.set_for_now(away),
+            Command::Ledger => {
+                if let Some(ledger) = &self.ledger {
+                    ledger.tell();
+                }
+            }
+            Command::CancelCall { tool_call_id } => {
+                if !self.running.cancel(&tool_call_id) {
+                    self.refuse("That call does not run any more.");
+                }
+            }
             other => tracing::warn!(?other, "a command that depends on whether a turn runs"),
         }
     }

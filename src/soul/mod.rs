@@ -20,6 +20,8 @@ mod equip;
 mod errands;
 mod flows;
 mod gate;
+mod hide;
+mod ledger;
 mod mcp;
 mod notify;
 mod overflow;
@@ -35,6 +37,7 @@ mod restore;
 mod revert;
 mod rewind;
 mod rules;
+mod running;
 mod services;
 mod skills;
 mod slash;
@@ -74,8 +77,10 @@ use approval::Approvals;
 use btw::Aside;
 use client_tools::ClientTools;
 use desk::Desk;
+use ledger::Ledger;
 use mcp::Servers;
 use plan::PlanMode;
+use running::Running;
 use services::Services;
 use state::SharedState;
 
@@ -135,6 +140,8 @@ pub(crate) struct Soul {
     away: Away,
     skips_afk_reminder: bool,
     aside: Aside,
+    ledger: Ledger,
+    running: Running,
     info: SessionInfo,
     /// How many messages the last compaction left: until some are added another one is in vain.
     compacted_to: usize,
@@ -216,6 +223,14 @@ impl Soul {
                     self.pin_by_user(generation, &messages);
                     true
                 }
+                Command::PreviewRevert { to } => {
+                    self.preview_revert(to);
+                    true
+                }
+                Command::Hide { messages } => {
+                    self.hide_by_user(&messages);
+                    true
+                }
                 Command::SideQuestion { id, question } => {
                     self.aside.set_model(self.model.clone());
                     self.aside.ask(id, question);
@@ -227,6 +242,8 @@ impl Soul {
                 }
                 command @ (Command::RemoveRule { .. }
                 | Command::CancelSideQuestion { .. }
+                | Command::CancelCall { .. }
+                | Command::Ledger
                 | Command::SetAway(_)) => {
                     self.desk.hear_anytime(command);
                     true
@@ -264,6 +281,7 @@ impl Soul {
     async fn work(&mut self, work: Work, commands: &mut UnboundedReceiver<Command>) -> bool {
         let cancel = CancellationToken::new();
         self.aside.set_model(self.model.clone());
+        self.ledger.set_tools(&self.tools);
         let desk = self.desk.clone();
         self.hub.begin_work();
         desk.open_steers();

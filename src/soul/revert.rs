@@ -4,7 +4,7 @@ use super::Soul;
 use crate::context::ContextError;
 use crate::message::{CheckpointId, CheckpointRef, Message};
 use crate::prompts;
-use crate::wire::{ContextReverted, Extension, RevertCause};
+use crate::wire::{ContextReverted, Extension, RevertCause, RevertPreview};
 
 impl Soul {
     /// Goes back to `to` for a person.
@@ -19,6 +19,27 @@ impl Soul {
         self.check_checkpoint(to)?;
         self.go_back_to(to.id, RevertCause::User, mail)
             .map_err(|error| format!("The context could not be taken back: {error}"))
+    }
+
+    /// Tells a front end what going back to `to` would cost.
+    pub(super) fn preview_revert(&self, to: CheckpointRef) {
+        let preview = self.check_checkpoint(to).and_then(|()| {
+            let preview = self.context.preview_revert(to.id);
+            preview.map_err(|error| format!("The price of going back is unknown: {error}"))
+        });
+        match preview {
+            Ok(preview) => {
+                let forgotten = preview.dropped.iter().filter(|m| !m.is_checkpoint_note());
+                self.hub.extension(Extension::RevertPreview(RevertPreview {
+                    to,
+                    before: preview.before,
+                    after: preview.after,
+                    messages: forgotten.count() as u64,
+                    files: preview.files,
+                }));
+            }
+            Err(reason) => self.refuse(reason),
+        }
     }
 
     /// Can the context go back to `to`?

@@ -149,6 +149,7 @@ impl Soul {
             &self.tools,
             &self.hooks,
             &self.approvals,
+            &self.running,
             &context,
         )
         .finish(cancel)

@@ -1,9 +1,11 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
+use std::path::PathBuf;
+
 use super::model::composer::Draft;
 use super::model::sessions::SessionTask;
 use super::model::setup::Ask;
-use crate::message::SessionId;
+use crate::message::{Generation, SessionId};
 use crate::session::Session;
 use crate::wire::Command;
 
@@ -51,6 +53,22 @@ pub enum Effect {
     ListFiles {
         /// For `Msg::Files`.
         id: EffectId,
+    },
+    /// Read what the generations of a context are.
+    ListGenerations {
+        /// For `Msg::Generations`.
+        id: EffectId,
+        /// The session's folder.
+        session_dir: PathBuf,
+    },
+    /// Read one generation of a context.
+    ReadGeneration {
+        /// For `Msg::Generation`.
+        id: EffectId,
+        /// The session's folder.
+        session_dir: PathBuf,
+        /// Which.
+        generation: Generation,
     },
     /// Read or change the configuration, or look at servers.
     Setup {

@@ -1,5 +1,6 @@
 //! Carries effects out. Here, and in `runtime`, is all the I/O of the screen.
 
+mod generations;
 mod past;
 mod sessions;
 mod setup;
@@ -73,6 +74,10 @@ impl Executor {
             Effect::Open { id, target } => self.open(id, target),
             Effect::Sessions { id, task } => self.session_task(id, *task),
             Effect::ListFiles { id } => self.list_files(id),
+            Effect::ListGenerations { id, session_dir } => self.list_generations(id, session_dir),
+            Effect::ReadGeneration { id, session_dir, generation } => {
+                self.read_generation(id, session_dir, generation);
+            }
             Effect::Remember(text) => {
                 if let Some(history) = &mut self.history
                     && let Err(error) = history.append(&text)

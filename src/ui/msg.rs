@@ -9,6 +9,7 @@ use super::model::sessions::SessionDone;
 use super::model::setup::Told;
 use super::model::transcript::Transcript;
 use super::update::recall::Recall;
+use crate::session::generations::{self, GenerationInfo};
 use crate::wire::{DoorMessage, SessionInfo};
 
 /// Something that happened. Plain data, so that a test is a list of these.
@@ -54,6 +55,20 @@ pub enum Msg {
         id: EffectId,
         /// What came of it.
         done: Box<SessionDone>,
+    },
+    /// The generations of the context, oldest first; empty when they cannot be read.
+    Generations {
+        /// Which request.
+        id: EffectId,
+        /// All of them.
+        generations: Arc<[GenerationInfo]>,
+    },
+    /// One generation of the context, or why it cannot be read.
+    Generation {
+        /// Which request.
+        id: EffectId,
+        /// Its messages.
+        result: Result<Arc<generations::Transcript>, String>,
     },
     /// The files of the work folder, relative, folders with a slash at the end.
     Files {

@@ -31,6 +31,26 @@ pub enum Command {
         #[serde(default)]
         mail: Option<String>,
     },
+    /// Tell what that would cost, as `Extension::RevertPreview`. Ours; refused while a turn runs.
+    PreviewRevert {
+        /// Where to.
+        to: CheckpointRef,
+    },
+    /// Tell what the context consists of, as `Extension::ContextLedger`. Ours.
+    Ledger,
+    /// Put a placeholder in the place of tool results, in a new generation with the same
+    /// checkpoints. Answered by `Extension::MessagesHidden`; `Restore` undoes it. Ours; refused
+    /// while a turn runs.
+    Hide {
+        /// Their numbers in the history, from 0.
+        messages: Vec<u64>,
+    },
+    /// Stop one running call and let the others go on: the model reads that the person did so.
+    /// Calls of a step that are equal share their fate. Ours.
+    CancelCall {
+        /// The call.
+        tool_call_id: String,
+    },
     /// Make the content of an earlier generation the context again. Ours; refused while a turn
     /// runs.
     Restore {

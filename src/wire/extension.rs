@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::task::{TaskChanged, TaskOutputChunk};
+use super::travel::{ContextLedger, MessagesHidden, RevertPreview};
 use super::{FilesRewound, RewindPreview};
 use crate::message::{CheckpointId, CheckpointRef, Generation, Role};
 
@@ -28,6 +29,12 @@ pub enum Extension {
     ContextRestored(ContextRestored),
     /// A person approved a call with other arguments than the model's.
     CallEdited(CallEdited),
+    /// A person hid tool results; told right behind the `ContextRewritten` that names them.
+    MessagesHidden(MessagesHidden),
+    /// What going back would cost. Nothing was done.
+    RevertPreview(RevertPreview),
+    /// What the context consists of.
+    ContextLedger(ContextLedger),
     /// What going back would do to files. Nothing was done.
     RewindPreview(RewindPreview),
     /// Files were taken back or brought forth.
@@ -52,6 +59,8 @@ impl Extension {
             self,
             Self::ToolOutput(_)
                 | Self::SideAnswer(_)
+                | Self::RevertPreview(_)
+                | Self::ContextLedger(_)
                 | Self::TaskOutput(_)
                 | Self::RewindPreview(_)
         )

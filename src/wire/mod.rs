@@ -18,6 +18,7 @@ mod rewind;
 mod room;
 pub mod story;
 mod task;
+mod travel;
 
 pub use channel::{
     Door, DoorClosed, DoorMessage, Hub, Joined, PromptOutcome, SessionInfo, SlashCommand,
@@ -41,6 +42,9 @@ pub use request::{
 pub use rewind::{FilesRewound, RewindDeed, RewindFile, RewindPreview, RewindScope};
 pub use room::{Hold, Room};
 pub use task::{TaskChanged, TaskKind, TaskOutputChunk, TaskState};
+pub use travel::{
+    ContextLedger, LedgerKind, LedgerMessage, LedgerShare, MessagesHidden, RevertPreview,
+};
 
 /// The protocol version this program speaks.
 pub const PROTOCOL_VERSION: &str = "1.10";

@@ -4,5 +4,6 @@
 
 mod architecture;
 mod cli;
+mod network;
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,6 +2,7 @@
 
 mod data;
 mod models;
+mod report;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod tests;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::PathBuf;
 
+use report::{Look, as_text};
 use serde::Serialize;
 
 use crate::cli::args::Args;
@@ -16,7 +18,6 @@ use crate::cli::outcome::End;
 use crate::config::ConfigSource;
 use crate::engine::Env;
 use crate::paths::Paths;
-use crate::ui::render::sanitize::sanitize;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct DoctorArgs {
@@ -123,8 +124,8 @@ pub(super) fn run(args: &DoctorArgs, flags: &Args) -> anyhow::Result<End> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let checks = runtime.block_on(examine(&around));
-    let colours = stdout().is_terminal() && !around.is_set("NO_COLOR");
-    let text = if args.json { as_json(&checks)? } else { as_text(&checks, colours) };
+    let look = Look::of(&around);
+    let text = if args.json { as_json(&checks)? } else { as_text(&checks, look) };
     writeln!(stdout(), "{text}")?;
     Ok(match count(&checks, Level::Fail) {
         0 => End::Done,
@@ -149,31 +150,4 @@ fn count(checks: &[Check], level: Level) -> usize {
 fn as_json(checks: &[Check]) -> serde_json::Result<String> {
     let ok = count(checks, Level::Fail) == 0;
     serde_json::to_string_pretty(&serde_json::json!({ "ok": ok, "checks": checks }))
-}
-
-fn as_text(checks: &[Check], colours: bool) -> String {
-    let mut lines = Vec::new();
-    let mut area = "";
-    for check in checks {
-        if check.area != area {
-            area = check.area;
-            lines.push(area.to_owned());
-        }
-        let (on, off) = match (colours, check.level) {
-            (false, _) => ("", ""),
-            (true, Level::Ok) => ("\x1b[32m", "\x1b[0m"),
-            (true, Level::Warn) => ("\x1b[33m", "\x1b[0m"),
-            (true, Level::Fail) => ("\x1b[1;31m", "\x1b[0m"),
-        };
-        let one_line = |text: &str| sanitize(text).replace('\n', " ");
-        lines.push(format!("  {on}{:<4}{off}  {}", check.level.word(), one_line(&check.said)));
-        lines.extend(check.cure.as_deref().map(|cure| format!("        {}", one_line(cure))));
-    }
-    let (fails, warns) = (count(checks, Level::Fail), count(checks, Level::Warn));
-    lines.push(match (fails, warns) {
-        (0, 0) => "All is well.".to_owned(),
-        (0, warns) => format!("Nothing is broken; {warns} to look at."),
-        (fails, warns) => format!("{fails} broken, {warns} to look at."),
-    });
-    lines.join("\n")
 }

@@ -9,13 +9,13 @@ use crate::agent::AgentChoice;
 use crate::cli::args::Args;
 use crate::cli::outcome::End;
 use crate::config::edit::Edit;
-use crate::config::{Config, ConfigSource, Offered, Secret, Service};
+use crate::config::{Config, ConfigSource, KIMI_CODE, LoginCode, Offered, Secret, Service};
 use crate::engine::{Env, Host, HostOptions};
 use crate::error::user;
 use crate::paths::Paths;
 use crate::ui::render::sanitize::sanitize;
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct LoginArgs {
     /// moonshot, moonshot-cn, openai, anthropic, google, deepseek, openrouter, server, ollama, …
     service: Option<String>,
@@ -25,6 +25,18 @@ pub(in crate::cli) struct LoginArgs {
     /// The model to use, as the service calls it
     #[arg(long = "use", value_name = "MODEL")]
     model: Option<String>,
+    /// Log in with a browser instead of a key (OAuth device flow)
+    #[arg(long)]
+    oauth: bool,
+    /// What this program is called at the service; it tells you (or KIMI_OAUTH_CLIENT_ID)
+    #[arg(long, value_name = "ID", requires = "oauth")]
+    client_id: Option<String>,
+    /// Where the service gives out codes
+    #[arg(long, value_name = "URL", requires = "oauth")]
+    device_url: Option<String>,
+    /// Where the service gives out tokens
+    #[arg(long, value_name = "URL", requires = "oauth")]
+    token_url: Option<String>,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -76,11 +88,19 @@ fn host(flags: &Args) -> anyhow::Result<Host> {
 trait Person {
     /// A line; none when there is nobody, or no more of it.
     fn ask(&mut self, question: &str, is_secret: bool) -> io::Result<Option<String>>;
+
+    /// Says something.
+    fn tell(&mut self, text: &str);
 }
 
 struct Terminal;
 
 impl Person for Terminal {
+    fn tell(&mut self, text: &str) {
+        // Who cannot be told can still be asked.
+        let _ = writeln!(io::stderr(), "{}", sanitize(text));
+    }
+
     fn ask(&mut self, question: &str, is_secret: bool) -> io::Result<Option<String>> {
         let stdin = io::stdin();
         let before = stdin.is_terminal().then(|| termios::tcgetattr(&stdin)).transpose()?;
@@ -102,8 +122,25 @@ impl Person for Terminal {
     }
 }
 
-async fn connect(host: &Host, args: &LoginArgs, person: &mut dyn Person) -> anyhow::Result<String> {
-    let mut service = choose_service(host.services().await, args, person)?;
+async fn connect(
+    host: &Host,
+    args: &LoginArgs,
+    person: &mut (dyn Person + Send),
+) -> anyhow::Result<String> {
+    let services = host.services().await;
+    let mut service = match args.oauth {
+        true => login_service(services, args)?,
+        false => choose_service(services, args, person)?,
+    };
+    if args.oauth || service.wants_login() {
+        let mut tell = |code: LoginCode| {
+            let LoginCode { address, code } = code;
+            person.tell(&format!(
+                "Open {address} in a browser\nand confirm the code {code}. Waiting for it …"
+            ));
+        };
+        host.log_in(&service.provider(), &mut tell).await.map_err(anyhow::Error::msg)?;
+    }
     if service.base_url.is_empty() {
         service.base_url = answer(person, "Address, for example http://127.0.0.1:8000/v1: ")?;
     }
@@ -117,6 +154,38 @@ async fn connect(host: &Host, args: &LoginArgs, person: &mut dyn Person) -> anyh
     let (key, edits) = service.edits(&model);
     let file = host.configure(&edits).context("The service answers, but was not saved")?;
     Ok(format!("Saved in {}: {key} answers from now on.", file.display()))
+}
+
+/// The service that is logged in to: one of the configuration, else Kimi's own.
+fn login_service(services: Vec<Service>, args: &LoginArgs) -> anyhow::Result<Service> {
+    let wanted = args.service.as_deref().unwrap_or(KIMI_CODE);
+    let mut known: Vec<Service> =
+        services.into_iter().filter(|service| service.oauth.is_some()).collect();
+    if known.iter().all(|service| service.key != KIMI_CODE) {
+        known.push(Service::kimi_code());
+    }
+    let Some(mut service) = known.iter().find(|service| service.key == wanted).cloned() else {
+        let keys: Vec<&str> = known.iter().map(|service| service.key.as_str()).collect();
+        return Err(user(
+            format!("The provider \"{wanted}\" is not one to log in to."),
+            format!("Known: {}. Others need oauth = {{ … }} in config.toml.", keys.join(", ")),
+        ));
+    };
+    if let Some(address) = &args.base_url {
+        service.base_url.clone_from(address);
+    }
+    if let Some(oauth) = &mut service.oauth {
+        for (given, kept) in [
+            (&args.client_id, &mut oauth.client_id),
+            (&args.device_url, &mut oauth.device_url),
+            (&args.token_url, &mut oauth.token_url),
+        ] {
+            if let Some(given) = given {
+                kept.clone_from(given);
+            }
+        }
+    }
+    Ok(service)
 }
 
 fn answer(person: &mut dyn Person, question: &str) -> anyhow::Result<String> {
@@ -186,6 +255,10 @@ mod tests {
     struct Script(Vec<&'static str>, Vec<(String, bool)>);
 
     impl Person for Script {
+        fn tell(&mut self, text: &str) {
+            self.1.push((text.to_owned(), false));
+        }
+
         fn ask(&mut self, question: &str, is_secret: bool) -> io::Result<Option<String>> {
             self.1.push((question.to_owned(), is_secret));
             Ok((!self.0.is_empty()).then(|| self.0.remove(0).to_owned()))
@@ -220,7 +293,7 @@ mod tests {
         let args = LoginArgs {
             service: None,
             base_url: Some(format!("{}/v1", server.address)),
-            model: None,
+            ..LoginArgs::default()
         };
         let mut person = Script(vec!["sk-typed-key", "2"], Vec::new());
         let said = connect(&host, &args, &mut person).await.expect("connected");
@@ -247,11 +320,55 @@ mod tests {
             service: None,
             base_url: Some(server.address.clone()),
             model: Some("m".into()),
+            ..LoginArgs::default()
         };
         let mut person = Script(vec!["sk-wrong-key"], Vec::new());
         let error = connect(&house(folder.path()), &args, &mut person).await.expect_err("refused");
         let said = format!("{error:#}");
         assert!(said.contains("401") && said.contains("valid api_key"), "{said}");
         assert!(!said.contains("sk-wrong-key") && !folder.path().join("config.toml").exists());
+    }
+
+    #[tokio::test]
+    async fn a_login_with_the_browser_is_kept_used_and_forgotten() {
+        let json = |body: &str| vec![http("200 OK", "Content-Type: application/json\r\n", body)];
+        let server = Loopback::start(vec![
+            json(
+                r#"{"device_code":"dev-1","user_code":"WXYZ","interval":1,
+                   "verification_uri":"https://login.example/d",
+                   "verification_uri_complete":"https://login.example/d?c=WXYZ"}"#,
+            ),
+            json(r#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#),
+            json(r#"{"data":[{"id":"kimi-for-coding","context_length":262144}]}"#),
+        ])
+        .await;
+        let folder = tempfile::tempdir().expect("folder");
+        let host = house(folder.path());
+        let args = LoginArgs {
+            oauth: true,
+            base_url: Some(format!("{}/v1", server.address)),
+            client_id: Some("client-1".into()),
+            device_url: Some(format!("{}/device", server.address)),
+            token_url: Some(format!("{}/token", server.address)),
+            ..LoginArgs::default()
+        };
+        let mut person = Script(vec!["1"], Vec::new());
+        let said = connect(&host, &args, &mut person).await.expect("logged in");
+        assert!(said.contains("managed:kimi-code/kimi-for-coding answers"), "{said}");
+        let told = &person.1[0].0;
+        assert!(told.contains("https://login.example/d?c=WXYZ") && told.contains("code WXYZ"));
+        let requests = server.requests();
+        assert!(requests[2].starts_with("GET /v1/models"), "{}", requests[2]);
+        assert!(requests[2].to_lowercase().contains("authorization: bearer at-1"));
+        let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("file");
+        assert!(text.contains("client_id = \"client-1\"") && !text.contains("at-1"), "{text}");
+        let file = folder.path().join("credentials/kimi-code.json");
+        assert!(std::fs::read_to_string(&file).expect("a login").contains("rt-1"));
+        let again = host.services().await;
+        let again = again.iter().find(|service| service.key == KIMI_CODE).expect("the service");
+        assert!(!again.wants_login(), "{again:?}");
+        let forget = Edit::Key { provider: KIMI_CODE.into(), secret: None };
+        host.configure(&[forget]).expect("changed");
+        assert!(!file.exists());
     }
 }

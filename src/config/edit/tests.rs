@@ -13,6 +13,7 @@ fn provider(url: &str, key: &str) -> ProviderConfig {
         env: Default::default(),
         custom_headers: Default::default(),
         reasoning_key: None,
+        oauth: None,
     }
 }
 
@@ -206,4 +207,28 @@ proptest! {
         }
         prop_assert_eq!(edited(&new, &edits).expect("again"), new, "the same again changes nothing");
     }
+}
+
+#[test]
+fn each_line_keeps_its_own_ending() {
+    let old = "# a\r\ntheme = \"dark\"\n\r\n[providers.a] # it\r\ntype = \"kimi\"\n\
+               base_url = \"http://h/v1\"\r\n# end";
+    let edits = [
+        Edit::Theme("light".into()),
+        Edit::Key { provider: "a".into(), secret: Some(Secret("sk-1".into())) },
+    ];
+    let new = edited(old, &edits).expect("edited");
+    for line in [
+        "# a\r\n",
+        "theme = \"light\"\n",
+        "\n\r\n[providers.a] # it\r\n",
+        "type = \"kimi\"\n",
+        "base_url = \"http://h/v1\"\r\n",
+        // A new one ends as most do.
+        "api_key = \"sk-1\"\r\n",
+    ] {
+        assert!(new.contains(line), "{line:?} in {new:?}");
+    }
+    assert!(new.ends_with("# end"), "{new:?}");
+    assert_eq!(edited(&new, &edits).expect("again"), new);
 }

@@ -22,6 +22,7 @@ fn every_example_in_the_documentation_works() {
     let known = [
         names::TOP,
         names::PROVIDER,
+        names::OAUTH,
         names::MODEL,
         names::LOOP_CONTROL,
         names::COMPACTION,
@@ -42,7 +43,6 @@ fn every_example_in_the_documentation_works() {
             "extra_skill_dirs",
             "telemetry",
             "notifications",
-            "oauth",
             "default_query",
             "max_preserved_messages",
             "notification_tail_lines",

@@ -108,9 +108,9 @@ fn what_cannot_work_is_told_with_what_to_do() {
             &login,
             None,
             &[],
-            "provider \"managed:kimi-code\" has no api_key. It was made by a login, which \
-             kimi-tui cannot use yet: write api_key = \"…\" below \
-             [providers.\"managed:kimi-code\"], or set KIMI_API_KEY.",
+            "provider \"managed:kimi-code\" has no api_key. It was made by a login: write how below \
+             [providers.\"managed:kimi-code\"] (oauth = { key = \"oauth/kimi-code\" }), or \
+             api_key = \"…\", or set KIMI_API_KEY.",
         ),
         (
             &no_default,

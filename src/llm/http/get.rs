@@ -16,7 +16,7 @@ impl Endpoint {
     /// As [`Endpoint::post`]; [`LlmError::Protocol`] when what comes is not JSON.
     pub(crate) async fn get_json(&self) -> Result<Value, LlmError> {
         let request = self.client()?.get(self.url.clone()).headers(self.headers.clone());
-        let response = self.send(request).await?;
+        let response = self.send_as_whoever(request).await?;
         let kind = media_type(response.headers());
         let mut body = Vec::new();
         let mut pieces = body_stream(response, self.host.clone(), self.patience);

@@ -27,6 +27,7 @@ fn model(base_url: &str) -> ResolvedModel {
             env: Default::default(),
             custom_headers: [("X-Team".to_owned(), "a".to_owned())].into(),
             reasoning_key: None,
+            oauth: None,
         },
         max_output_tokens: None,
         price: None,

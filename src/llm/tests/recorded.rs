@@ -32,9 +32,70 @@ async fn recorded_streams_are_understood_however_they_are_cut() {
         for size in [1, 7, 64, bytes.len()] {
             assert_eq!(&summary(kind, &bytes, size).await, expected, "{name}, pieces of {size}");
         }
+        assert_goes_back(kind, &bytes, expected).await;
         seen += 1;
     }
     assert!(seen >= 6, "{seen} streams");
+}
+
+/// What was said is in the next request as it was said: ids, arguments, thinking, signature.
+async fn assert_goes_back(kind: ProviderKind, bytes: &[u8], expected: &Value) {
+    if !expected["error"].is_null() {
+        return;
+    }
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    let play = vec![Play::Send([head.as_bytes(), bytes].concat())];
+    let server = Loopback::start(vec![play.clone(), play]).await;
+    let mut model = fixture::model(kind, &server.address);
+    // Signed thoughts go to Claude and to nobody else.
+    model.model = if kind == ProviderKind::Anthropic { "claude-sonnet-4" } else { "m" }.into();
+    let provider = provider(&model);
+    let said = fixture::ask(&*provider, fixture::hi()).await.expect("an answer").into_message();
+    let results: Vec<_> = said.calls().iter().map(|call| call.id.clone()).collect();
+    let mut history = vec![crate::message::Message::user("hi"), said];
+    history.extend(results.iter().map(|id| {
+        crate::message::Message::tool_result(id, &crate::message::ToolReturn::ok("out", ""))
+    }));
+    let request = ChatRequest { messages: &history, ..fixture::hi() };
+    fixture::ask(&*provider, request).await.expect("an answer");
+    let sent = server.requests().remove(1);
+    let body: Value =
+        serde_json::from_str(sent.split_once("\r\n\r\n").expect("a body").1).expect("json");
+    let sent = |pointer: &str| body.pointer(pointer).cloned().unwrap_or_default();
+    let tools = expected["tools"].as_array().expect("tools");
+    let at = if kind == ProviderKind::Anthropic { 1 } else { 2 };
+    if kind == ProviderKind::Anthropic {
+        let blocks = sent(&format!("/messages/{at}/content"));
+        let of = |kind: &str| -> Vec<Value> {
+            let blocks = blocks.as_array().expect("blocks").iter();
+            blocks.filter(|block| block["type"] == kind).cloned().collect()
+        };
+        for (call, tool) in of("tool_use").iter().zip(tools) {
+            let args: Value =
+                serde_json::from_str(tool["args"].as_str().expect("args")).expect("json");
+            assert_eq!(
+                (&call["id"], &call["name"], &call["input"]),
+                (&tool["id"], &tool["name"], &args)
+            );
+        }
+        assert_eq!(of("tool_use").len(), tools.len());
+        for thought in of("thinking") {
+            assert_eq!(thought["thinking"], expected["reasoning"]);
+            assert_eq!(thought["signature"], expected["signature"]);
+        }
+        assert_eq!(of("thinking").len(), usize::from(expected["signature"].is_string()));
+        return;
+    }
+    for (index, tool) in tools.iter().enumerate() {
+        let call = sent(&format!("/messages/{at}/tool_calls/{index}"));
+        assert_eq!(call["id"], tool["id"]);
+        assert_eq!(call["function"]["name"], tool["name"]);
+        assert_eq!(call["function"]["arguments"], tool["args"]);
+        assert_eq!(sent(&format!("/messages/{}/tool_call_id", at + 1 + index)), tool["id"]);
+    }
+    if expected["reasoning"] != "" {
+        assert_eq!(sent(&format!("/messages/{at}/reasoning_content")), expected["reasoning"]);
+    }
 }
 
 /// The answer in the words of `expected.json`.

@@ -113,6 +113,15 @@ fn extension_line(extension: &Extension) -> String {
         Extension::CallEdited(edited) => {
             format!("Edited {} {}", edited.tool_call_id, edited.arguments)
         }
+        Extension::MessagesHidden(hidden) => format!(
+            "Hidden {:?}: {} -> {}",
+            hidden.messages, hidden.change.old_generation, hidden.change.new_generation
+        ),
+        Extension::RevertPreview(preview) => format!(
+            "Price of {}: {} of {} messages, files {:?}",
+            preview.to, preview.messages, preview.before.messages, preview.files
+        ),
+        Extension::ContextLedger(ledger) => format!("Ledger of {}", ledger.messages.len()),
         Extension::RewindPreview(preview) => format!(
             "Preview {:?}",
             preview.files.iter().map(|file| (name(&file.path), file.deed)).collect::<Vec<_>>()

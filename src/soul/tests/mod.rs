@@ -11,6 +11,7 @@ mod fakes;
 mod faults;
 mod files;
 mod flows;
+mod hides;
 mod hooks;
 mod lines;
 mod loops;

@@ -18,6 +18,16 @@ impl Executor {
             let told = match ask {
                 Ask::Services => Told::Services(host.services().await),
                 Ask::Offered(provider) => Told::Offered(host.offered(&provider).await),
+                Ask::LogIn(provider) => {
+                    let mut tell = |code| {
+                        let told = Box::new(Told::Code(code));
+                        let _ = done.send(Done::Msg(Msg::Setup { id, told }));
+                    };
+                    Told::Offered(match host.log_in(&provider, &mut tell).await {
+                        Ok(()) => host.offered(&provider).await,
+                        Err(reason) => Err(reason),
+                    })
+                }
                 Ask::Config => Told::Config(known(&host)),
                 Ask::Write(edits) => Told::Written(
                     host.configure(&edits)
@@ -35,7 +45,7 @@ fn not_here(ask: &Ask) -> Told {
     let reason = "The engine is another program's, and so is its configuration.".to_owned();
     match ask {
         Ask::Services => Told::Services(Vec::new()),
-        Ask::Offered(_) => Told::Offered(Err(reason)),
+        Ask::Offered(_) | Ask::LogIn(_) => Told::Offered(Err(reason)),
         Ask::Config => Told::Config(Err(reason)),
         Ask::Write(_) => Told::Written(Err(reason)),
     }
@@ -59,7 +69,7 @@ fn known(host: &Host) -> Result<Known, String> {
         keys: config
             .providers
             .into_iter()
-            .filter(|(_, provider)| has_key(&provider.api_key))
+            .filter(|(_, provider)| has_key(&provider.api_key) || host.has_login(provider))
             .map(|(key, _)| key)
             .collect(),
         theme: config.theme,

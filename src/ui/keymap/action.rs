@@ -131,6 +131,28 @@ pub enum Action {
     Revert,
     /// Back to the selected checkpoint with a message.
     DMail,
+    /// Bring back what the last revert took.
+    RedoRevert,
+    /// Read an earlier context.
+    ViewGeneration,
+    /// Bring an earlier context back.
+    RestoreGeneration,
+    /// The context before.
+    PreviousGeneration,
+    /// The context after.
+    NextGeneration,
+    /// What a compaction took out of the context.
+    Losses,
+    /// What the context consists of.
+    ContextLedger,
+    /// By weight or by age.
+    SortLedger,
+    /// Take a tool result out of the context.
+    HideResult,
+    /// The pane of tool calls.
+    FocusCalls,
+    /// Stop one running call.
+    CancelCall,
     /// The selected checkpoint's files, shown first.
     RewindFiles,
     /// Conversation and files of the selected checkpoint, shown first.

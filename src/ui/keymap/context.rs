@@ -13,6 +13,14 @@ pub enum Context {
     Question,
     /// The checkpoint timeline.
     Timeline,
+    /// The pane of tool calls.
+    Calls,
+    /// What the context consists of.
+    Ledger,
+    /// An earlier context, to be read.
+    Past,
+    /// What a compaction took out of the context.
+    Losses,
     /// What going back would do to files.
     Rewind,
     /// The transcript has the focus.
@@ -37,7 +45,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Composer,
         Self::Transcript,
         Self::Search,
@@ -45,6 +53,10 @@ impl Context {
         Self::Approval,
         Self::Question,
         Self::Timeline,
+        Self::Past,
+        Self::Losses,
+        Self::Calls,
+        Self::Ledger,
         Self::Rewind,
         Self::Sessions,
         Self::Tasks,
@@ -64,6 +76,10 @@ impl Context {
             Self::Approval => "Approval",
             Self::Question => "Questions",
             Self::Timeline => "Timeline",
+            Self::Calls => "Tool calls",
+            Self::Ledger => "What fills the context",
+            Self::Past => "An earlier context",
+            Self::Losses => "What was taken out of the context",
             Self::Rewind => "Taking files back",
             Self::Transcript => "Transcript",
             Self::Pager => "Pager",

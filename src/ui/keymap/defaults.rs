@@ -15,6 +15,10 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Approval, APPROVAL),
     (Context::Question, QUESTION),
     (Context::Timeline, TIMELINE),
+    (Context::Past, PAST),
+    (Context::Losses, LOSSES),
+    (Context::Calls, CALLS),
+    (Context::Ledger, LEDGER),
     (Context::Rewind, REWIND),
     (Context::Sessions, SESSIONS),
     (Context::Tasks, TASKS),
@@ -64,6 +68,7 @@ const TRANSCRIPT: &[Row] = &[
     ("/", Action::Search, "Search", "search"),
     ("n", Action::NextMatch, "Next match", ""),
     ("N", Action::PreviousMatch, "Previous match", ""),
+    ("x", Action::CancelCall, "Stop this call; the others go on", ""),
     ("tab i", Action::Back, "To the composer", ""),
 ];
 
@@ -127,6 +132,57 @@ const TIMELINE: &[Row] = &[
     ("b", Action::RewindBoth, "Take conversation and files back; shown first", "both"),
     ("u", Action::RedoRewind, "Bring forth what was taken back; shown first", ""),
     ("d", Action::DMail, "Go back with a message to the past (D-Mail)", "D-Mail"),
+    ("y", Action::RedoRevert, "Bring back what the last revert took (/redo)", "redo"),
+    ("v", Action::ViewGeneration, "Read the context of this row as it was", "read"),
+    ("R", Action::RestoreGeneration, "Bring that context back; asks first", "restore"),
+    ("p", Action::Losses, "What a compaction took out, to pin it back", "dropped"),
+    ("tab", Action::FocusCalls, "To the tool calls", ""),
+];
+
+const PAST: &[Row] = &[
+    ("up k", Action::ScrollUp, "Up a line", "scroll"),
+    ("down j", Action::ScrollDown, "Down a line", ""),
+    ("u ctrl-u", Action::HalfUp, "Up half a page", ""),
+    ("d ctrl-d", Action::HalfDown, "Down half a page", ""),
+    ("b", Action::PageUp, "Up a page", ""),
+    ("space", Action::PageDown, "Down a page", "page"),
+    ("g home", Action::Top, "To the beginning", ""),
+    ("G end", Action::Bottom, "To the end", ""),
+    ("left h", Action::PreviousGeneration, "The context before", "earlier"),
+    ("right l", Action::NextGeneration, "The context after", "later"),
+    ("R", Action::RestoreGeneration, "Bring this context back; asks first", "restore"),
+    ("q v", Action::Back, "Close", ""),
+];
+
+const LOSSES: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Message above", "move"),
+    ("down j", Action::SelectNext, "Message below", ""),
+    ("space", Action::ToggleOption, "Choose it, or not", "choose"),
+    ("enter p", Action::Choose, "Pin back what is chosen, or the marked one", "pin back"),
+    ("v", Action::ViewGeneration, "Read the whole context it was in", "read"),
+    ("R", Action::RestoreGeneration, "Bring that whole context back; asks first", "restore"),
+    ("q", Action::Back, "Close", ""),
+];
+
+const CALLS: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Earlier call", "move"),
+    ("down j", Action::SelectNext, "Later call", ""),
+    ("enter", Action::Choose, "Open this call in the transcript", "open"),
+    ("x", Action::CancelCall, "Stop this call; the others go on", "stop it"),
+    ("tab", Action::Back, "To the composer", ""),
+];
+
+const LEDGER: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Message above", "move"),
+    ("down j", Action::SelectNext, "Message below", ""),
+    ("pageup b", Action::PageUp, "Ten up", ""),
+    ("pagedown space", Action::PageDown, "Ten down", ""),
+    ("g home", Action::Top, "The first", ""),
+    ("G end", Action::Bottom, "The last", ""),
+    ("enter", Action::Choose, "Show this result in the transcript", "show"),
+    ("x", Action::HideResult, "Take this tool result out of the context", "hide"),
+    ("s", Action::SortLedger, "The largest first, or the latest", "sort"),
+    ("q", Action::Back, "Close", ""),
 ];
 
 const REWIND: &[Row] = &[
@@ -191,6 +247,8 @@ const GLOBAL: &[Row] = &[
     ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     ("ctrl-g f3", Action::Sessions, "Sessions of all folders", "sessions"),
     ("ctrl-p", Action::Palette, "All actions and commands, to search", ""),
+    ("f9", Action::ContextLedger, "What fills the context, by kind and message (/context)", ""),
+    ("alt-t", Action::FocusCalls, "The tool calls: open one, stop one", ""),
     ("f7", Action::Tasks, "Background tasks (/tasks)", ""),
     ("f5", Action::NewSession, "New session", ""),
     ("shift-tab", Action::TogglePlan, "Plan mode on or off (/plan)", ""),

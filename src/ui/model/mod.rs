@@ -1,10 +1,13 @@
 //! All state of the screen: plain data, no handles, no clock. It can be built by hand in a test.
 
 pub mod approval;
+pub mod calls;
 pub mod cell;
 pub mod composer;
 pub mod editor;
+pub mod generation;
 pub mod heights;
+pub mod ledger;
 pub mod mention;
 pub mod overlay;
 pub mod packed;
@@ -24,6 +27,7 @@ pub mod transcript;
 use super::effect::EffectId;
 use super::keymap::{Context, Keymap};
 use approval::Approvals;
+use calls::Calls;
 use cell::Cell;
 use composer::Composer;
 use mention::Mention;
@@ -45,6 +49,8 @@ pub enum Focus {
     Composer,
     /// The timeline pane.
     Timeline,
+    /// The pane of tool calls.
+    Calls,
     /// The transcript.
     Transcript,
 }
@@ -103,6 +109,8 @@ pub struct Model {
     pub questions: Questions,
     /// Checkpoints.
     pub timeline: Timeline,
+    /// Where one stands among the tool calls.
+    pub calls: Calls,
     /// What the engine does.
     pub status: Status,
     /// What lies over the screen, topmost last.
@@ -158,6 +166,7 @@ impl Model {
             approvals: Approvals::default(),
             questions: Questions::default(),
             timeline: Timeline::default(),
+            calls: Calls::default(),
             status: Status::default(),
             overlays: Vec::new(),
             focus: Focus::default(),
@@ -207,12 +216,19 @@ impl Model {
             Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
             Some(Overlay::Rewind(_)) => Context::Rewind,
             Some(Overlay::Timeline) => Context::Timeline,
-            Some(Overlay::ConfirmClear | Overlay::Revert(_)) => Context::Dialog,
+            Some(Overlay::Calls) => Context::Calls,
+            Some(Overlay::Ledger(_)) => Context::Ledger,
+            Some(Overlay::Generation(_)) => Context::Past,
+            Some(Overlay::Losses(_)) => Context::Losses,
+            Some(Overlay::ConfirmClear | Overlay::Revert(_) | Overlay::Restore(_)) => {
+                Context::Dialog
+            }
             None if self.approvals.is_listening(now) => Context::Approval,
             None if self.approvals.is_empty() && self.questions.is_listening(now) => {
                 Context::Question
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
+            None if self.focus == Focus::Calls => Context::Calls,
             None if self.focus == Focus::Transcript => Context::Transcript,
             None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
@@ -250,11 +266,16 @@ impl Model {
                 transcript.selected = Some(selected.clamp(visible.first, visible.last));
             }
         }
-        if let (Some(top), Some(Overlay::Pager(pager))) =
-            (frame.pager_top, self.overlays.last_mut())
-        {
-            pager.top = top;
-            pager.pending.clear();
+        match (frame.pager_top, self.overlays.last_mut()) {
+            (Some(top), Some(Overlay::Pager(pager))) => {
+                pager.top = top;
+                pager.pending.clear();
+            }
+            (Some(top), Some(Overlay::Generation(past))) => {
+                past.top = top;
+                past.pending.clear();
+            }
+            _ => {}
         }
     }
 

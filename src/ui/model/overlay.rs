@@ -2,13 +2,15 @@
 
 use super::cell::CellId;
 use super::editor::Editor;
+use super::generation::{GenerationView, LossList};
+use super::ledger::LedgerView;
 use super::picker::Picker;
 use super::rewind::RewindView;
 use super::sessions::SessionList;
 use super::setup::Setup;
 use super::tasks::TaskBrowser;
 use super::transcript::Scroll;
-use crate::message::CheckpointRef;
+use crate::message::{CheckpointRef, Generation};
 
 /// Something over the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +35,16 @@ pub enum Overlay {
     ConfirmClear,
     /// Go back to a checkpoint?
     Revert(RevertDialog),
+    /// Bring an earlier context back?
+    Restore(RestoreDialog),
+    /// The latest tool calls, where the screen has no room for them beside the transcript.
+    Calls,
+    /// What the context consists of.
+    Ledger(Box<LedgerView>),
+    /// An earlier context, to be read.
+    Generation(Box<GenerationView>),
+    /// What a compaction took out of the context.
+    Losses(Box<LossList>),
     /// What going back would do to files.
     Rewind(Box<RewindView>),
     /// One cell, all of it.
@@ -69,10 +81,21 @@ pub enum PagerMove {
 pub struct RevertDialog {
     /// Where to.
     pub to: CheckpointRef,
-    /// What the price is.
-    pub price: RevertPrice,
+    /// What the price is; none before the engine has told.
+    pub price: Option<RevertPrice>,
     /// The message to the past; empty for none.
     pub mail: Editor,
+    /// Is it a message that is wanted, not only the way back?
+    pub is_mail: bool,
+}
+
+/// Bring an earlier context back?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoreDialog {
+    /// Which.
+    pub generation: Generation,
+    /// What the context holds, and what it would hold if that is known.
+    pub tokens: (u64, Option<u64>),
 }
 
 /// What going back costs.

@@ -2,7 +2,7 @@
 
 use super::editor::Editor;
 use crate::config::edit::Edit;
-use crate::config::{Offered, ProviderConfig, Secret, Service};
+use crate::config::{LoginCode, Offered, ProviderConfig, Secret, Service};
 use crate::ui::effect::EffectId;
 
 /// What is asked of the world.
@@ -14,6 +14,8 @@ pub enum Ask {
     Services,
     /// The models of a server.
     Offered(ProviderConfig),
+    /// Log in to a service, then its models.
+    LogIn(ProviderConfig),
     /// Change the configuration.
     Write(Vec<Edit>),
 }
@@ -27,6 +29,8 @@ pub enum Told {
     Services(Vec<Service>),
     /// The models of a server, or why there are none and what to do.
     Offered(Result<Vec<Offered>, String>),
+    /// The code to be confirmed; the models follow when it was.
+    Code(LoginCode),
     /// The file that was changed, or why none was.
     Written(Result<String, String>),
 }
@@ -106,6 +110,8 @@ pub enum Stage {
     Address,
     /// With which key?
     Key,
+    /// The person confirms a code in a browser, once it is there.
+    Login(Option<LoginCode>),
     /// Its models are being listed.
     Trying,
     /// Which model?
@@ -150,7 +156,7 @@ impl Setup {
         match self.stage {
             Stage::Services => self.services.len(),
             Stage::Models(_) => self.shown_models().len(),
-            Stage::Address | Stage::Key | Stage::Trying => 0,
+            Stage::Address | Stage::Key | Stage::Login(_) | Stage::Trying => 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cell::{CellId, Life};
 use crate::message::{CheckpointId, CheckpointRef, Generation};
-use crate::wire::{CheckpointCreated, ContextChange, ContextSize};
+use crate::wire::{CheckpointCreated, ContextChange, ContextRewritten, ContextSize};
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,20 @@ pub enum EntryKind {
         jump: Jump,
         /// Tokens before and after.
         tokens: (u64, u64),
+        /// The generation that ended, which can be read and brought back.
+        ended: Generation,
+        /// What more there is to know.
+        notes: Box<JumpNotes>,
     },
+}
+
+/// What more there is to know about a change of the context.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JumpNotes {
+    /// The message to the past.
+    pub mail: Option<String>,
+    /// What a compaction, or the person, took out of the context.
+    pub rewritten: Option<ContextRewritten>,
 }
 
 /// How the context changed.
@@ -47,6 +60,12 @@ pub enum Jump {
     Compaction,
     /// An earlier generation came back.
     Restore(Generation),
+    /// The person hid so many tool results.
+    Hidden(u64),
+    /// The person brought so many messages back; no generation ended.
+    Pinned(u64),
+    /// Another context began, and no record says why.
+    Unknown,
 }
 
 /// A checkpoint.
@@ -66,6 +85,8 @@ pub struct CheckpointEntry {
     pub tools: Vec<(String, u32)>,
     /// How many of them failed.
     pub failures: u32,
+    /// Files that were written after it, each once.
+    pub files: Vec<String>,
 }
 
 /// The timeline.
@@ -73,11 +94,13 @@ pub struct CheckpointEntry {
 pub struct Timeline {
     /// The rows, oldest first.
     pub entries: Vec<Entry>,
-    /// The marked row, always a checkpoint's.
+    /// The marked row: a checkpoint's, or that of a change.
     pub selected: Option<usize>,
     /// The present life of the context.
     pub generation: Generation,
     live: usize,
+    // What a compaction did, until it tells that it is done.
+    rewritten: Option<ContextRewritten>,
     // The largest number of a checkpoint one can go back to.
     highest_live: Option<CheckpointId>,
 }
@@ -117,6 +140,7 @@ impl Timeline {
             life: Life::from(made.at.generation),
             tools: Vec::new(),
             failures: 0,
+            files: Vec::new(),
         };
         self.entries.push(Entry { time, cell, kind: EntryKind::Checkpoint(entry) });
         self.live += 1;
@@ -144,7 +168,9 @@ impl Timeline {
         self.generation = change.new_generation;
         self.selected = None;
         let tokens = (change.before.tokens, change.after.tokens);
-        let kind = EntryKind::Jump { jump: Jump::Restore(from), tokens };
+        let jump = Jump::Restore(from);
+        let (ended, notes) = (change.old_generation, Box::default());
+        let kind = EntryKind::Jump { jump, tokens, ended, notes };
         self.entries.push(Entry { time, cell, kind });
         self.count_live();
     }
@@ -193,9 +219,82 @@ impl Timeline {
             }
         }
         let tokens = (change.before.tokens, change.after.tokens);
-        self.entries.push(Entry { time, cell, kind: EntryKind::Jump { jump, tokens } });
+        let notes = Box::new(JumpNotes { mail: None, rewritten: self.rewritten.take() });
+        let kind = EntryKind::Jump { jump, tokens, ended: change.old_generation, notes };
+        self.entries.push(Entry { time, cell, kind });
         self.selected = None;
         self.count_live();
+    }
+
+    /// What the compaction that is about to end did to the messages.
+    pub fn set_rewritten(&mut self, rewritten: ContextRewritten) {
+        self.rewritten = Some(rewritten);
+    }
+
+    /// The change told last came with this message to the past.
+    pub fn set_mail(&mut self, mail: Option<String>) {
+        if let Some(Entry { kind: EntryKind::Jump { notes, .. }, .. }) = self.entries.last_mut() {
+            notes.mail = mail;
+        }
+    }
+
+    /// Messages of `from` are in the context again.
+    pub fn add_pin(
+        &mut self,
+        count: u64,
+        tokens: (u64, u64),
+        from: Generation,
+        cell: Option<CellId>,
+        time: f64,
+    ) {
+        let (jump, notes) = (Jump::Pinned(count), Box::default());
+        let kind = EntryKind::Jump { jump, tokens, ended: from, notes };
+        self.entries.push(Entry { time, cell, kind });
+    }
+
+    /// What was last taken out of the context, as far as it is known.
+    #[must_use]
+    pub fn last_rewritten(&self) -> Option<&ContextRewritten> {
+        self.entries.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Jump { notes, .. } => notes.rewritten.as_ref(),
+            _ => None,
+        })
+    }
+
+    /// A file was written.
+    pub fn add_file(&mut self, path: &str) {
+        if let Some(entry) = self.checkpoints_mut().next_back()
+            && !entry.files.iter().any(|known| known == path)
+        {
+            entry.files.push(path.to_owned());
+        }
+    }
+
+    /// What the context held at the end of a generation, in tokens, if it is known.
+    #[must_use]
+    pub fn tokens_of(&self, generation: Generation) -> Option<u64> {
+        self.entries.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Jump { jump, tokens, ended, .. }
+                if *ended == generation && !matches!(jump, Jump::Pinned(_)) =>
+            {
+                Some(tokens.0)
+            }
+            _ => None,
+        })
+    }
+
+    /// What the latest steps added each, in tokens, on average; none before there are two.
+    #[must_use]
+    pub fn growth(&self) -> Option<u64> {
+        const STEPS: usize = 5;
+        let live = self.entries.iter().rev().filter_map(|entry| match &entry.kind {
+            EntryKind::Checkpoint(checkpoint) if checkpoint.is_live => Some(checkpoint.size.tokens),
+            _ => None,
+        });
+        let sizes: Vec<u64> = live.take(STEPS + 1).collect();
+        let steps = sizes.len().checked_sub(1).filter(|steps| *steps > 0)?;
+        let grown = sizes.first()?.saturating_sub(*sizes.last()?);
+        Some(grown / steps as u64)
     }
 
     fn checkpoints_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut CheckpointEntry> {
@@ -226,30 +325,47 @@ impl Timeline {
         self.live
     }
 
-    /// Marks the latest checkpoint that one can go back to.
+    /// Marks the latest checkpoint that one can go back to, or the last row there is.
     pub fn select_latest(&mut self) {
-        self.selected = (0..self.entries.len())
-            .rev()
-            .find(|&at| self.checkpoint(at).is_some_and(|e| e.is_live));
+        let rows = || (0..self.entries.len()).rev();
+        self.selected = rows()
+            .find(|&at| self.checkpoint(at).is_some_and(|e| e.is_live))
+            .or_else(|| rows().find(|&at| self.is_row(at)));
     }
 
-    /// Marks the next checkpoint in a direction; stays where there is none.
+    /// Is this row no heading?
+    fn is_row(&self, at: usize) -> bool {
+        !matches!(self.entries[at].kind, EntryKind::Turn { .. })
+    }
+
+    /// The marked change: how, the generation that ended, and what more there is to know.
+    #[must_use]
+    pub fn selected_jump(&self) -> Option<(Jump, Generation, &JumpNotes)> {
+        match &self.entries.get(self.selected?)?.kind {
+            EntryKind::Jump { jump, ended, notes, .. } => Some((*jump, *ended, notes)),
+            _ => None,
+        }
+    }
+
+    /// Marks the next row that is no heading in a direction; stays where there is none.
     pub fn select(&mut self, down: bool) {
         let Some(at) = self.selected else {
             self.select_latest();
             return;
         };
-        let is_checkpoint = |at: &usize| self.checkpoint(*at).is_some();
+        let is_row = |at: &usize| self.is_row(*at);
         let found = if down {
-            (at + 1..self.entries.len()).find(is_checkpoint)
+            (at + 1..self.entries.len()).find(is_row)
         } else {
-            (0..at).rev().find(is_checkpoint)
+            (0..at).rev().find(is_row)
         };
         if let Some(found) = found {
             self.selected = Some(found);
         }
     }
 }
+
+mod infer;
 
 #[cfg(test)]
 mod tests {
@@ -287,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn selection_steps_over_rows_that_are_no_checkpoints() {
+    fn selection_steps_over_headings() {
         let mut timeline = Timeline::default();
         timeline.add_checkpoint(&made(0, 0), None, 0.0);
         timeline.begin_turn("hello".into(), None, 0.0);

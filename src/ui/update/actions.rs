@@ -9,7 +9,8 @@ use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    is_idle, mention, overlay, picker, reading, session, sessions, slash, tasks, timeline, toast,
+    calls, is_idle, ledger, mention, overlay, picker, reading, session, sessions, slash, tasks,
+    timeline, toast,
 };
 use crate::wire::Command;
 
@@ -39,6 +40,11 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             timeline::toggle(model);
             Vec::new()
         }
+        Action::FocusCalls => {
+            calls::toggle(model, now);
+            Vec::new()
+        }
+        Action::ContextLedger => ledger::toggle(model),
         Action::Palette => {
             picker::open_palette(model);
             Vec::new()
@@ -159,6 +165,10 @@ pub(super) fn wheel(model: &mut Model, notches: i32) -> Vec<Effect> {
         }
         Some(Overlay::Pager(pager)) => {
             pager.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
+            Vec::new()
+        }
+        Some(Overlay::Generation(past)) => {
+            past.pending.push(PagerMove::Scroll(Scroll::Lines(notches * WHEEL_LINES)));
             Vec::new()
         }
         Some(_) => Vec::new(),

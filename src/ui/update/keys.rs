@@ -6,8 +6,8 @@ use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::{
-    actions, approval, overlay, picker, question, reading, replay, rewind, search, sessions, setup,
-    slash, tasks, timeline, toast,
+    actions, approval, calls, generation, ledger, overlay, picker, question, reading, replay,
+    rewind, search, sessions, setup, slash, tasks, timeline, toast,
 };
 
 /// A key was pressed.
@@ -51,6 +51,10 @@ fn act(model: &mut Model, context: Context, action: Action, now: f64) -> Vec<Eff
         Context::Approval => approval::act(model, action, now),
         Context::Question => question::act(model, action, now),
         Context::Timeline => timeline::act(model, action, now),
+        Context::Calls => calls::act(model, action, now),
+        Context::Ledger => ledger::act(model, action, now),
+        Context::Past => generation::act_in_past(model, action, now),
+        Context::Losses => generation::act_in_losses(model, action, now),
         Context::Sessions => sessions::act(model, action, now),
         Context::Tasks => tasks::act(model, action, now),
         Context::Rewind => rewind::act(model, action, now),

@@ -3,8 +3,11 @@
 
 mod actions;
 mod approval;
+mod calls;
 mod copy;
+mod generation;
 mod keys;
+mod ledger;
 mod mention;
 mod overlay;
 mod papers;
@@ -72,10 +75,27 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Wheel(lines) => actions::wheel(model, lines),
-        Msg::Door(message) => door(model, message, now),
+        Msg::Door(message) => {
+            let again = ledger::follow(model, &message);
+            let mut effects = door(model, message, now);
+            effects.extend(again);
+            effects
+        }
         Msg::DoorClosed => session::gone(model, now),
         Msg::Preview { id, transcript } => session::preview(model, id, *transcript),
-        Msg::Opened { id, result } => session::opened(model, id, result, now),
+        Msg::Opened { id, result } => {
+            let mut effects = session::opened(model, id, result, now);
+            effects.extend(generation::after_opening(model));
+            effects
+        }
+        Msg::Generations { generations, .. } => {
+            generation::listed(model, &generations);
+            Vec::new()
+        }
+        Msg::Generation { id, result } => {
+            generation::read(model, id, result);
+            Vec::new()
+        }
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
         Msg::Setup { id, told } => setup::told(model, id, *told, now),
         Msg::Files { id, files } => {

@@ -4,12 +4,16 @@ use super::super::effect::Effect;
 use super::super::keymap::Action;
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
-use super::{is_idle, slash, toast};
-use crate::wire::Command;
+use super::{generation, is_idle, slash, timeline, toast};
 
 /// Is the timeline the topmost overlay?
 pub(super) fn is_timeline(model: &Model) -> bool {
     matches!(model.overlays.last(), Some(Overlay::Timeline))
+}
+
+/// Nothing lies over the screen any more: what is shown next is in the transcript.
+pub(super) fn close_all(model: &mut Model) {
+    model.overlays.clear();
 }
 
 /// A key of the help page; none when it means nothing there.
@@ -45,15 +49,8 @@ pub(super) fn act_in_dialog(model: &mut Model, action: Action, now: f64) -> Vec<
     }
     match model.overlays.pop() {
         Some(Overlay::ConfirmClear) => slash::start(model, "/clear".into(), now),
-        Some(Overlay::Revert(dialog)) => {
-            if is_timeline(model) {
-                model.overlays.pop();
-            }
-            model.focus = super::super::model::Focus::Composer;
-            let mail = dialog.mail.text().trim().to_owned();
-            let mail = (!mail.is_empty()).then_some(mail);
-            vec![Effect::Send(Command::Revert { to: dialog.to, mail })]
-        }
+        Some(Overlay::Revert(dialog)) => timeline::confirm(model, dialog, now),
+        Some(Overlay::Restore(dialog)) => generation::restore(model, &dialog),
         Some(other) => {
             model.overlays.push(other);
             Vec::new()

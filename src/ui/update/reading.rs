@@ -6,7 +6,7 @@ use super::super::model::cell::{CellId, CellKind, Group};
 use super::super::model::overlay::{Overlay, Pager, PagerMove};
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
-use super::{copy, search, toast};
+use super::{calls, copy, search, toast};
 
 /// Moves the keys to the transcript.
 pub(super) fn focus(model: &mut Model) {
@@ -51,6 +51,7 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::Open => open(model),
         Action::Copy => return Some(copy::cell(model, now)),
         Action::CopyCode => return Some(copy::code(model, now)),
+        Action::CancelCall => return Some(calls::stop_selected(model, now)),
         Action::Search => search::begin(model),
         Action::NextMatch => search::step(model, true, now),
         Action::PreviousMatch => search::step(model, false, now),
@@ -69,6 +70,16 @@ pub(super) fn select(model: &mut Model, index: usize, scroll: fn(CellId) -> Scro
     let cell = model.transcript.cells()[index].id;
     model.transcript.selected = Some(cell);
     model.transcript.scroll(scroll(cell));
+}
+
+/// Moves the keys to the cell at `index`, unfolds it and shows it.
+pub(super) fn open_at(model: &mut Model, index: usize, scroll: fn(CellId) -> Scroll) {
+    let leader = shown(model, index);
+    for index in [leader, index] {
+        model.transcript.edit(index, |cell| cell.open = Some(true));
+    }
+    model.focus = Focus::Transcript;
+    select(model, index, scroll);
 }
 
 /// To the neighbour; through a cell that does not fit into the window first.

@@ -142,7 +142,10 @@ pub(super) fn told(model: &mut Model, id: EffectId, told: Told, now: f64) -> Vec
         model.overlays.iter_mut().find(|overlay| matches!(overlay, Overlay::Setup(_)))
         && setup.request == Some(id)
     {
-        setup.request = None;
+        // More follows a code.
+        if !matches!(told, Told::Code(_)) {
+            setup.request = None;
+        }
         return told_setup(setup, told);
     }
     let why = match model.asked.take() {
@@ -284,9 +287,15 @@ fn told_setup(setup: &mut Setup, told: Told) -> Vec<Effect> {
         }
         Told::Offered(Err(reason)) => {
             setup.trouble = Some(reason);
+            if let Some(key) = setup.service.as_ref().map(|service| service.key.clone()) {
+                // A login that does not work is one to log in to again.
+                let is_it = |known: &&mut Service| known.key == key && known.oauth.is_some();
+                setup.services.iter_mut().filter(is_it).for_each(|known| known.found = None);
+            }
             let wants_key = setup.service.as_ref().is_some_and(|service| service.wants_key);
             setup.stage = if wants_key { Stage::Key } else { Stage::Services };
         }
+        Told::Code(code) => setup.stage = Stage::Login(Some(code)),
         Told::Config(_) | Told::Written(_) => {}
     }
     Vec::new()
@@ -322,7 +331,9 @@ pub(super) fn key(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
                     return global_action(model, global, now);
                 }
             }
-            Stage::Services | Stage::Trying => return global_action(model, global, now),
+            Stage::Services | Stage::Login(_) | Stage::Trying => {
+                return global_action(model, global, now);
+            }
         },
     }
     Vec::new()
@@ -342,7 +353,7 @@ pub(super) fn paste(setup: &mut Setup, text: &str) {
             setup.field.insert(&text);
             setup.marked = 0;
         }
-        Stage::Services | Stage::Trying => {}
+        Stage::Services | Stage::Login(_) | Stage::Trying => {}
     }
 }
 
@@ -373,6 +384,8 @@ fn go_on(model: &mut Model, now: f64) -> Vec<Effect> {
             };
             let next = if service.base_url.is_empty() {
                 Stage::Address
+            } else if service.wants_login() {
+                Stage::Login(None)
             } else if service.wants_key && service.secret.0.is_empty() {
                 Stage::Key
             } else {
@@ -381,7 +394,11 @@ fn go_on(model: &mut Model, now: f64) -> Vec<Effect> {
             setup.service = Some(service);
             setup.stage = next;
             setup.marked = 0;
-            if setup.stage == Stage::Trying { look(setup, id) } else { Vec::new() }
+            match setup.stage {
+                Stage::Trying => look(setup, id),
+                Stage::Login(_) => log_in(setup, id),
+                _ => Vec::new(),
+            }
         }
         Stage::Address => {
             let address = setup.field.text().trim().to_owned();
@@ -407,7 +424,7 @@ fn go_on(model: &mut Model, now: f64) -> Vec<Effect> {
             setup.stage = Stage::Trying;
             look(setup, id)
         }
-        Stage::Trying => Vec::new(),
+        Stage::Login(_) | Stage::Trying => Vec::new(),
         Stage::Models(_) => {
             let chosen = setup.shown_models().get(setup.marked).cloned();
             let (Some(offered), Some(service)) = (chosen, setup.service.clone()) else {
@@ -424,6 +441,12 @@ fn look(setup: &mut Setup, id: EffectId) -> Vec<Effect> {
     let Some(provider) = setup.service.as_ref().map(Service::provider) else { return Vec::new() };
     setup.request = Some(id);
     vec![Effect::Setup { id, ask: Ask::Offered(provider) }]
+}
+
+fn log_in(setup: &mut Setup, id: EffectId) -> Vec<Effect> {
+    let Some(provider) = setup.service.as_ref().map(Service::provider) else { return Vec::new() };
+    setup.request = Some(id);
+    vec![Effect::Setup { id, ask: Ask::LogIn(provider) }]
 }
 
 /// A provider's key for the server at `address`: its host.

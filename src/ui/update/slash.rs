@@ -4,7 +4,7 @@ use super::super::effect::{Effect, OpenTarget};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
-use super::{is_idle, overlay, papers, picker, session, sessions, setup, tasks, toast};
+use super::{is_idle, ledger, overlay, papers, picker, session, sessions, setup, tasks, toast};
 use crate::message::UserInput;
 use crate::wire::Command;
 
@@ -25,6 +25,11 @@ const LOCAL: &[LocalCommand] = &[
         name: "sessions",
         aliases: &["resume"],
         description: "Find, open and tidy up the sessions of all folders",
+    },
+    LocalCommand {
+        name: "context",
+        aliases: &["ctx"],
+        description: "What fills the context, by kind and message; hide results",
     },
     LocalCommand { name: "title", aliases: &["rename"], description: "Give this session a title" },
     LocalCommand { name: "fork", aliases: &[], description: "Go on in a copy of this session" },
@@ -217,6 +222,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "help" => model.overlays.push(Overlay::Help { scroll: 0 }),
         "sessions" => return Some(sessions::open(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
+        "context" => return Some(ledger::toggle(model)),
         "clear" => overlay::ask_clear(model, now),
         "tasks" => tasks::open(model),
         "theme" => picker::open_themes(model),

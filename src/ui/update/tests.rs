@@ -6,6 +6,7 @@ mod question;
 mod rewind;
 mod sessions;
 mod setup;
+mod time;
 mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};
@@ -305,26 +306,6 @@ fn a_revert_sets_apart_what_the_model_no_longer_has() {
     ));
     assert_eq!(h.model.timeline.live_count(), 2);
     assert_eq!(h.model.status.context_tokens, Some(100));
-}
-
-#[test]
-fn reverting_by_key_shows_the_price_and_can_carry_a_message() {
-    let mut h = Harness::new(120, 40);
-    h.begin_turn("first").checkpoint(0, None, 0).step(1).checkpoint(1, Some(1), 100).text("one");
-    h.usage(700).end_turn().keys("<ctrl-t>r");
-    let Some(Overlay::Revert(dialog)) = h.model.overlays.last() else { panic!("no question") };
-    assert_eq!((dialog.price.messages, dialog.price.tokens), (1, (700, 100)));
-    h.keys("<esc>").take_effects();
-    h.keys("dRead the docs first<enter>");
-    assert_eq!(
-        sent(&mut h),
-        [Command::Revert {
-            to: CheckpointRef { generation: Generation(0), id: CheckpointId(1) },
-            mail: Some("Read the docs first".into()),
-        }]
-    );
-    h.keys("<ctrl-t>r<enter>");
-    assert!(matches!(sent(&mut h).as_slice(), [Command::Revert { mail: None, .. }]));
 }
 
 #[test]

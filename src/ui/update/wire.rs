@@ -6,6 +6,7 @@ use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolC
 use super::super::model::status::Activity;
 use super::super::model::timeline::Jump;
 use super::tasks;
+use super::{generation, ledger, timeline};
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
@@ -269,8 +270,10 @@ fn tool_call(model: &mut Model, call: ToolCall, at: f64) {
 
 fn tool_result(model: &mut Model, call_id: &str, result: ToolReturn, at: f64) {
     for block in &result.display {
-        if let DisplayBlock::Todo { items } = block {
-            model.status.todos.clone_from(items);
+        match block {
+            DisplayBlock::Todo { items } => model.status.todos.clone_from(items),
+            DisplayBlock::Diff(diff) if !result.is_error => model.timeline.add_file(&diff.path),
+            _ => {}
         }
     }
     let state = state_of(&result);
@@ -319,7 +322,10 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         Extension::RewindPreview(preview) => super::rewind::show(model, preview),
         Extension::FilesRewound(done) => super::rewind::done(model, &done, at),
         Extension::ToolOutput(chunk) => tool_output(model, &chunk, at),
-        Extension::ContextRewritten(rewritten) => keep_losses(model, &rewritten),
+        Extension::ContextRewritten(rewritten) => {
+            keep_losses(model, &rewritten);
+            model.timeline.set_rewritten(rewritten);
+        }
         Extension::CallEdited(edited) => {
             model.transcript.edit_tool(&edited.tool_call_id, |tool| {
                 tool.edited = true;
@@ -328,7 +334,11 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
             });
         }
         // Not shown yet.
-        Extension::MessagesPinned(_) | Extension::SideAnswer(_) => {}
+        Extension::SideAnswer(_) => {}
+        Extension::MessagesPinned(pinned) => generation::pinned(model, &pinned, at),
+        Extension::MessagesHidden(hidden) => generation::hidden(model, &hidden, at),
+        Extension::RevertPreview(preview) => timeline::priced(model, preview),
+        Extension::ContextLedger(told) => ledger::told(model, told),
         Extension::ContextRestored(restored) => restore(model, &restored, at),
     }
 }
@@ -371,6 +381,7 @@ fn revert(model: &mut Model, reverted: ContextReverted, at: f64) {
     };
     let cell = last_cell(model);
     model.timeline.jump(jump, Some(reverted.to.id), &change, cell, at);
+    model.timeline.set_mail(reverted.mail.clone());
     model.status.context_tokens = Some(change.after.tokens);
     model.transcript.generation = change.new_generation;
     let mark = Mark::Reverted {

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::super::model::Model;
-use super::super::model::overlay::RevertDialog;
+use super::super::model::overlay::{RestoreDialog, RevertDialog};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::wrap::wrap;
@@ -31,6 +31,35 @@ pub(super) fn draw_clear(model: &Model, theme: &Theme, area: Rect, buffer: &mut 
     draw_keys(&[("enter", "empty it"), ("esc", "keep it")], theme, inner, y + 1, buffer);
 }
 
+/// Asks before an earlier context comes back.
+pub(super) fn draw_restore(dialog: &RestoreDialog, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let (before, after) = dialog.tokens;
+    let price = match after {
+        Some(after) => format!(
+            "{} {} {} tokens",
+            format::tokens(before),
+            theme.marks.arrow,
+            format::tokens(after)
+        ),
+        None => format!("{} tokens now", format::tokens(before)),
+    };
+    let text = [
+        format!(
+            "The model has again what it had when context {} ended: {price}.",
+            dialog.generation
+        ),
+        "The present context is kept, so this can be undone the same way.".to_owned(),
+        "Files are not touched.".to_owned(),
+    ];
+    let lines = body(&text, theme, area.width.min(66).saturating_sub(4));
+    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4);
+    let area = panel::centred(area, 66, height);
+    let title = format!("Bring context {} back?", dialog.generation);
+    let inner = panel::draw(&title, theme, area, buffer);
+    let y = draw_lines(&lines, inner, buffer);
+    draw_keys(&[("enter", "bring it back"), ("esc", "stay here")], theme, inner, y + 1, buffer);
+}
+
 /// Asks before time is turned back, and takes the message to the past.
 pub(super) fn draw_revert(
     dialog: &RevertDialog,
@@ -43,10 +72,16 @@ pub(super) fn draw_revert(
     let mail_rows = dialog.mail.rows(width.saturating_sub(6)).clamp(1, 5);
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(mail_rows + 6);
     let area = panel::centred(area, width, height);
-    let inner =
-        panel::draw(&format!("Go back to checkpoint {}?", dialog.to.id), theme, area, buffer);
+    let (title, label) = if dialog.is_mail {
+        let title = format!("Send a D-Mail to checkpoint {}?", dialog.to.id);
+        (title, "What you tell the model there (Ctrl-J: a new line):")
+    } else {
+        let title = format!("Go back to checkpoint {}?", dialog.to.id);
+        (title, "Message to the past (D-Mail), or leave it empty:")
+    };
+    let inner = panel::draw(&title, theme, area, buffer);
     let y = draw_lines(&lines, inner, buffer) + 1;
-    let label = Line::styled("Message to the past (D-Mail), or leave it empty:", theme.muted);
+    let label = Line::styled(label, theme.muted);
     if y < inner.bottom() {
         label.render(Rect { y, height: 1, ..inner }, buffer);
     }
@@ -69,7 +104,9 @@ pub(super) fn draw_revert(
 }
 
 fn price(dialog: &RevertDialog, theme: &Theme) -> Vec<String> {
-    let price = &dialog.price;
+    let Some(price) = &dialog.price else {
+        return vec!["Asking the engine what it costs…".to_owned()];
+    };
     let (before, after) = price.tokens;
     let mut text = vec![format!(
         "Context {} {} {} tokens; the model forgets {}.",

@@ -49,7 +49,7 @@ pub(super) fn lines(
                 lines.extend(losses.iter().flat_map(|loss| indented(loss, theme, width)));
             } else if !losses.is_empty() {
                 let text = format!(
-                    "{} not in it as before; unfold to see, /restore brings them back",
+                    "{} not in it as before; unfold to see, p in the timeline pins them back",
                     format::count(losses.len(), "message is", "messages are")
                 );
                 lines.extend(indented(&text, theme, width));

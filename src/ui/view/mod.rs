@@ -2,14 +2,17 @@
 //! drawing can know goes back as [`FrameInfo`].
 
 mod approval;
+mod calls;
 mod cells;
 mod chat;
 mod composer;
 mod dialog;
 #[cfg(test)]
 mod faithful;
+mod generation;
 mod help;
 mod layout;
+mod ledger;
 mod mark;
 mod nested;
 mod pager;
@@ -62,6 +65,7 @@ pub struct Caches {
     pub highlight: HighlightCache,
     subject: approval::Subject,
     pages: pager::Pages,
+    past: generation::Lines,
 }
 
 impl Caches {
@@ -112,7 +116,9 @@ pub fn view(
     }
     composer::draw_completions(model, theme, layout.chat, buffer);
     statusline::draw(model, theme, layout.status, buffer, now);
-    if let Some(Overlay::Pager(pager)) = model.overlays.last() {
+    if let Some(Overlay::Generation(past)) = model.overlays.last() {
+        info.pager_top = generation::draw(model, past, theme, caches, layout.overlay, buffer);
+    } else if let Some(Overlay::Pager(pager)) = model.overlays.last() {
         info.pager_top = pager::draw(model, pager, theme, caches, layout.overlay, buffer, now);
         cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
     } else {
@@ -132,6 +138,7 @@ pub fn view(
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())
         }
+        Context::Calls | Context::Ledger | Context::Past | Context::Losses => false,
         Context::Tasks
         | Context::Timeline
         | Context::Transcript
@@ -157,13 +164,17 @@ fn draw_overlay(
 ) -> Option<Point> {
     match overlay {
         // It has been drawn already: it needs the caches.
-        Overlay::Pager(_) => {}
+        Overlay::Pager(_) | Overlay::Generation(_) => {}
+        Overlay::Ledger(ledger) => ledger::draw(model, ledger, theme, area, buffer),
+        Overlay::Losses(list) => generation::draw_losses(list, theme, area, buffer),
+        Overlay::Calls => calls::draw_overlay(model, theme, area, buffer, now),
+        Overlay::Restore(restore) => dialog::draw_restore(restore, theme, area, buffer),
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
         Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
         Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);
-            timeline::draw(model, theme, inner, buffer, true);
+            timeline::draw(model, theme, inner, buffer, true, now);
         }
         Overlay::Rewind(run) => {
             rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);

@@ -14,6 +14,7 @@ use super::super::theme::Theme;
 use super::panel;
 use super::put::put;
 use super::statusline::spinner;
+use crate::config::LoginCode;
 
 /// Draws it; the cursor stands where something is typed.
 pub(super) fn draw(
@@ -48,6 +49,10 @@ pub(super) fn draw(
             setup.field.draw(theme.text, Rect { height: 1.min(inner.height), ..inner }, buffer)
         }
         Stage::Key => key(setup, theme, inner, buffer),
+        Stage::Login(code) => {
+            login(code.as_ref(), theme, inner, buffer, now);
+            None
+        }
         Stage::Trying => {
             let text = format!("{} asking for its models", spinner(theme, now));
             say(Line::styled(text, theme.muted), inner, buffer);
@@ -55,6 +60,25 @@ pub(super) fn draw(
         }
         Stage::Models(_) => models(setup, theme, inner, buffer),
     }
+}
+
+/// What to open and what to compare there, each on a line that can be copied.
+fn login(code: Option<&LoginCode>, theme: &Theme, area: Rect, buffer: &mut Buffer, now: f64) {
+    let Some(code) = code else {
+        let text = format!("{} asking for a code", spinner(theme, now));
+        say(Line::styled(text, theme.muted), area, buffer);
+        return;
+    };
+    let mut area = say(Line::styled("Open this in a browser:", theme.muted), area, buffer);
+    let address = Line::styled(sanitize(&code.address).into_owned(), theme.accent);
+    for line in wrap(&address, area.width, &[], &[]).into_iter().take(4) {
+        area = say(line, area, buffer);
+    }
+    area = skip(area);
+    area = say(Line::styled("and confirm this code there:", theme.muted), area, buffer);
+    area = say(Line::styled(sanitize(&code.code).into_owned(), theme.title), area, buffer);
+    let text = format!("{} waiting for it; Esc goes back", spinner(theme, now));
+    say(Line::styled(text, theme.muted), skip(area), buffer);
 }
 
 fn say(line: Line<'static>, area: Rect, buffer: &mut Buffer) -> Rect {

@@ -6,21 +6,23 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::model::cell::{CellKind, ToolCell, ToolState};
+use super::super::model::calls::latest;
 use super::super::model::{Focus, Model};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
-use super::super::render::width::{truncate, truncate_line, width as text_width};
+use super::super::render::width::{truncate_line, width as text_width};
 use super::super::theme::Theme;
 use super::put::put;
 use super::statusline::gauge_style;
-use super::{timeline, tool};
+use super::{calls, timeline, tool};
 use crate::message::TodoStatus;
 
 /// Todos shown at most.
 const TODOS: usize = 8;
 /// Tool calls shown at most.
 const TOOLS: usize = 6;
+/// While the pane has the keys.
+const TOOLS_FOCUSED: usize = 12;
 
 /// Draws the panes.
 pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, now: f64) {
@@ -35,7 +37,7 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     tools(model, &mut pane, now);
     let focused = model.focus == Focus::Timeline && model.overlays.is_empty();
     pane.title("Timeline", &timeline::count(model), focused);
-    timeline::draw(model, theme, pane.area, buffer, focused);
+    timeline::draw(model, theme, pane.area, buffer, focused, now);
 }
 
 /// What is left of the sidebar, from the top.
@@ -170,41 +172,16 @@ fn todos(model: &Model, pane: &mut Pane<'_>) {
 }
 
 fn tools(model: &Model, pane: &mut Pane<'_>, now: f64) {
-    let calls: Vec<&ToolCell> = model
-        .transcript
-        .cells()
-        .iter()
-        .rev()
-        // A pane of six rows does not look through a whole day.
-        .take(LOOK_BACK)
-        .filter_map(|cell| match &cell.kind {
-            CellKind::Tool(tool) => Some(tool.as_ref()),
-            _ => None,
-        })
-        .take(TOOLS)
-        .collect();
-    let waiting = calls.iter().filter(|tool| tool.state == ToolState::Waiting).count();
-    let running = calls.iter().filter(|tool| !tool.state.is_over()).count() - waiting;
-    let count = match (waiting, running) {
-        (0, 0) => String::new(),
-        (0, running) => format!("{running} running"),
-        (waiting, _) => format!("{waiting} waiting"),
-    };
-    pane.title("Tools", &count, false);
-    if calls.is_empty() {
+    let focused = model.focus == Focus::Calls && model.overlays.is_empty();
+    pane.title("Tools", &calls::count(model), focused);
+    let most = if focused { TOOLS_FOCUSED } else { TOOLS };
+    let count = latest(&model.transcript).take(most).count();
+    if count == 0 {
         pane.line(Line::styled("None yet", pane.theme.muted));
     }
-    for call in calls.into_iter().rev() {
-        let (mark, style) = tool::state_mark(call.state, pane.theme, now);
-        let room = usize::from(pane.area.width).saturating_sub(3 + text_width(&call.name));
-        let argument = call.key_argument.as_deref().map(sanitize).unwrap_or_default();
-        pane.line(Line::from(vec![
-            Span::styled(format!("{mark} "), style),
-            Span::styled(sanitize(&call.name).into_owned(), pane.theme.text),
-            Span::styled(format!(" {}", truncate(&argument, room)), pane.theme.muted),
-        ]));
-    }
+    let rows = u16::try_from(count).unwrap_or(u16::MAX).min(pane.area.height);
+    let area = Rect { height: rows, ..pane.area };
+    calls::draw(model, pane.theme, area, pane.buffer, focused, now);
+    pane.skip(rows);
     pane.skip(1);
 }
-
-const LOOK_BACK: usize = 200;

@@ -144,6 +144,17 @@ picture!(timeline_focused_120x40, {
 picture!(revert_dialog_120x40, {
     let mut h = busy(120, 40);
     h.end_turn().keys("<ctrl-t><up><up>rLook at the lexer first");
+    let size = |messages, tokens| crate::wire::ContextSize { messages, tokens };
+    let at = |generation, id| crate::message::CheckpointRef { generation, id };
+    h.event(crate::wire::Event::Extension(crate::wire::Extension::RevertPreview(
+        crate::wire::RevertPreview {
+            to: at(crate::message::Generation(0), crate::message::CheckpointId(1)),
+            before: size(9, 6100),
+            after: size(2, 1200),
+            messages: 7,
+            files: vec!["/home/me/project/src/parser.rs".into()],
+        },
+    )));
     h
 });
 picture!(clear_dialog_80x24, {

@@ -1,7 +1,11 @@
-//! The timeline: one row a checkpoint, turns as headings, reverts and compactions as arrows.
+//! The timeline: one line from top to bottom, a row a checkpoint, turns as headings, changes of the
+//! context as arrows. Under it what there is to know about the marked row.
+
+mod details;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
@@ -9,9 +13,15 @@ use super::super::model::Model;
 use super::super::model::timeline::{CheckpointEntry, EntryKind, Jump};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
-use super::super::render::width::{line_width, truncate_line};
+use super::super::render::width::{truncate_line, width as text_width};
 use super::super::theme::Theme;
 use super::put::put;
+
+/// Rows the list keeps beside the details.
+const LIST_ROWS: u16 = 6;
+
+/// Columns from which a row says more.
+const WIDE: u16 = 44;
 
 /// How many checkpoints one can go back to, in words.
 pub(super) fn count(model: &Model) -> String {
@@ -21,8 +31,15 @@ pub(super) fn count(model: &Model) -> String {
     }
 }
 
-/// Draws the timeline: its end, or the part around the marked row.
-pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, focused: bool) {
+/// Draws the timeline: its end, or the part around the marked row, and what that row is.
+pub(super) fn draw(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+    focused: bool,
+    now: f64,
+) {
     let timeline = &model.timeline;
     if area.height == 0 || area.width == 0 {
         return;
@@ -32,6 +49,25 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
         put(buffer, (area.x, area.y), u16::MAX, hint, theme.muted);
         return;
     }
+    let mut area = area;
+    if focused && let Some(selected) = timeline.selected {
+        let lines = details::lines(model, selected, theme, area.width, now);
+        let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        let rows = rows.min(area.height.saturating_sub(LIST_ROWS + 1));
+        if rows > 0 {
+            area.height -= rows + 1;
+            let line = theme.marks.line.repeat(usize::from(area.width));
+            put(buffer, (area.x, area.bottom()), area.width, line, theme.border);
+            for (line, y) in lines.into_iter().zip(area.bottom() + 1..=area.bottom() + rows) {
+                line.render(Rect { y, height: 1, ..area }, buffer);
+            }
+        }
+    }
+    list(model, theme, area, buffer, focused);
+}
+
+fn list(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer, focused: bool) {
+    let timeline = &model.timeline;
     let rows = usize::from(area.height);
     let last = timeline.entries.len().saturating_sub(rows);
     let first = match timeline.selected.filter(|_| focused) {
@@ -44,35 +80,38 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
         let y = area.y + u16::try_from(row).unwrap_or_default();
         let line_area = Rect { y, height: 1, ..area };
         let is_selected = focused && timeline.selected == Some(index);
-        let (left, right) = match &entry.kind {
-            EntryKind::Turn { title } => {
-                let title = sanitize(title).into_owned();
-                (Line::styled(title, theme.strong), String::new())
-            }
+        let (left, right, style) = match &entry.kind {
+            EntryKind::Turn { title } => (turn_line(title, theme), String::new(), theme.muted),
             EntryKind::Checkpoint(checkpoint) => {
                 let before = previous_tokens(model, index);
-                (checkpoint_line(checkpoint, theme), growth(checkpoint, before))
+                (checkpoint_line(checkpoint, theme), growth(checkpoint, before), theme.muted)
             }
-            EntryKind::Jump { jump, tokens } => (
-                jump_line(*jump, theme),
-                format!(
-                    "{}{}{}",
-                    format::tokens(tokens.0),
-                    theme.marks.arrow,
-                    format::tokens(tokens.1)
-                ),
-            ),
+            EntryKind::Jump { jump, tokens, .. } => {
+                (jump_line(*jump, area.width, theme), change(*tokens, theme), theme.warning)
+            }
         };
-        let room = usize::from(area.width).saturating_sub(right.chars().count() + 1);
-        truncate_line(left, room).render(line_area, buffer);
-        let columns = u16::try_from(line_width(&Line::raw(right.as_str()))).unwrap_or(0);
-        if columns <= area.width {
-            put(buffer, (area.right() - columns, y), u16::MAX, right, theme.muted);
-        }
+        draw_row(left, &right, style, line_area, buffer);
         if is_selected {
             buffer.set_style(line_area, theme.selection);
         }
     }
+}
+
+fn draw_row(left: Line<'static>, right: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+    let columns = text_width(right);
+    let room = usize::from(area.width).saturating_sub(columns + 1);
+    truncate_line(left, room).render(area, buffer);
+    let columns = u16::try_from(columns).unwrap_or(0);
+    if columns <= area.width {
+        put(buffer, (area.right() - columns, area.y), u16::MAX, right, style);
+    }
+}
+
+fn turn_line(title: &str, theme: &Theme) -> Line<'static> {
+    Line::from(vec![
+        Span::styled(format!("{} ", theme.marks.bar), theme.border),
+        Span::styled(sanitize(title).into_owned(), theme.strong),
+    ])
 }
 
 fn checkpoint_line(checkpoint: &CheckpointEntry, theme: &Theme) -> Line<'static> {
@@ -82,17 +121,9 @@ fn checkpoint_line(checkpoint: &CheckpointEntry, theme: &Theme) -> Line<'static>
         (theme.marks.ring, theme.muted)
     };
     let label = match (checkpoint.step, checkpoint.tools.is_empty()) {
-        (None, _) => "prompt".to_owned(),
+        (None, true) => "prompt".to_owned(),
         (Some(step), true) => format!("step {step}"),
-        (Some(_), false) => checkpoint
-            .tools
-            .iter()
-            .map(|(name, count)| {
-                let name = sanitize(name);
-                if *count > 1 { format!("{name} ×{count}") } else { name.into_owned() }
-            })
-            .collect::<Vec<_>>()
-            .join(", "),
+        (_, false) => tools(checkpoint),
     };
     let text = if checkpoint.is_live { theme.text } else { theme.muted };
     let mut spans = vec![
@@ -106,15 +137,43 @@ fn checkpoint_line(checkpoint: &CheckpointEntry, theme: &Theme) -> Line<'static>
     Line::from(spans)
 }
 
-fn jump_line(jump: Jump, theme: &Theme) -> Line<'static> {
-    let text = match jump {
-        Jump::DMail(to) => format!("D-Mail to {to}"),
-        Jump::Revert(to) => format!("back to {to}"),
-        Jump::Clear => "emptied".to_owned(),
-        Jump::Compaction => "summarised".to_owned(),
-        Jump::Restore(generation) => format!("context {generation} restored"),
+/// The tools that were called, with counts.
+fn tools(checkpoint: &CheckpointEntry) -> String {
+    let named = checkpoint.tools.iter().map(|(name, count)| {
+        let name = sanitize(name);
+        if *count > 1 { format!("{name} ×{count}") } else { name.into_owned() }
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn jump_line(jump: Jump, width: u16, theme: &Theme) -> Line<'static> {
+    // In a narrow pane the details say whose it was.
+    let whose = if width >= WIDE { "the model's " } else { "" };
+    let (mark, text) = match jump {
+        Jump::DMail(to) => (theme.marks.up, format!("{whose}D-Mail to {to}")),
+        Jump::Revert(to) => (theme.marks.up, format!("back to {to}")),
+        Jump::Clear => (theme.marks.cross, "emptied".to_owned()),
+        Jump::Compaction => (theme.marks.folded, "summarised".to_owned()),
+        Jump::Restore(generation) => (theme.marks.down, format!("context {generation} restored")),
+        Jump::Hidden(count) => (
+            theme.marks.folded,
+            format!("{} hidden", format::count(to_usize(count), "result", "results")),
+        ),
+        Jump::Pinned(count) => (
+            theme.marks.down,
+            format!("{} pinned", format::count(to_usize(count), "message", "messages")),
+        ),
+        Jump::Unknown => (theme.marks.folded, "another context".to_owned()),
     };
-    Line::styled(format!("{} {text}", theme.marks.up), theme.warning)
+    Line::styled(format!("{mark} {text}"), theme.warning)
+}
+
+fn to_usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+fn change((before, after): (u64, u64), theme: &Theme) -> String {
+    format!("{}{}{}", format::tokens(before), theme.marks.arrow, format::tokens(after))
 }
 
 fn previous_tokens(model: &Model, index: usize) -> Option<u64> {

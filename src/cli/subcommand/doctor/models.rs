@@ -1,10 +1,11 @@
 //! Configuration, keys, and the servers behind them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Check, Level, Surroundings};
 use crate::config::{Config, ConfigError, ConfigSource, Loaded, ResolvedModel};
+use crate::llm;
 use crate::llm::probe::{self, Found, Trouble};
 
 const CONFIG: &str = "Configuration";
@@ -136,6 +137,16 @@ fn keys(around: &Surroundings, config: &Config, models: &[Chosen]) -> Vec<Check>
             let holds = |name: &&str| around.env.get(name).is_some_and(|value| value.trim() == key);
             VARIABLES.into_iter().find(holds).unwrap_or("the environment").to_owned()
         };
+        if let Some(oauth) = model.provider.login() {
+            let check = if llm::oauth::is_logged_in(oauth) {
+                Check::ok(KEYS, format!("{name}: logged in"))
+            } else {
+                let cure = format!("Type /login, or run kimi-tui login --oauth {name}.");
+                Check::warn(KEYS, format!("{name}: not logged in"), cure)
+            };
+            told.entry(name).or_insert(check);
+            continue;
+        }
         let said = if key.is_empty() {
             format!("{name}: no key, and none is needed")
         } else {
@@ -168,7 +179,8 @@ fn modes(around: &Surroundings, config: &Config) -> Vec<Check> {
     }
     let credentials = around.paths.share.join("credentials");
     let inside = std::fs::read_dir(credentials).into_iter().flatten().flatten();
-    files.extend(inside.map(|entry| entry.path()).filter(|path| path.is_file()));
+    let is_login = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    files.extend(inside.map(|entry| entry.path()).filter(is_login));
     files.iter().filter_map(|file| mode(file)).collect()
 }
 

@@ -60,7 +60,7 @@ impl House {
     /// The text of the only check that failed.
     async fn failure(&self) -> String {
         let checks = self.examine().await;
-        let text = as_text(&checks, false);
+        let text = as_text(&checks, Look::default());
         assert!(!text.contains(KEY), "{text}");
         assert!(!as_json(&checks).expect("JSON").contains(KEY), "{text}");
         let failed: Vec<_> = checks.into_iter().filter(|c| c.level == Level::Fail).collect();
@@ -85,7 +85,7 @@ async fn all_is_well_where_it_is() {
     let server = Loopback::start(json("200 OK", r#"{"data":[{"id":"gpt"}]}"#)).await;
     let house = House::at(&server.address);
     let checks = house.examine().await;
-    let text = as_text(&checks, false);
+    let text = as_text(&checks, Look::default());
     assert_eq!(count(&checks, Level::Fail), 0, "{text}");
     has(&text, &["1 provider, 1 model", "m answers (gpt)", "p: sk-…cdef from the configuration"]);
     has(&text, &["yours alone (mode 600)", "m: the server answers and has gpt", "can be written"]);
@@ -149,7 +149,7 @@ async fn a_key_that_others_may_read_and_a_slip_in_the_file() {
     let text = fs::read_to_string(&file).expect("file");
     fs::write(&file, format!("defualt_model = \"m\"\n{text}")).expect("file");
     house.mode(0o644);
-    let text = as_text(&house.examine().await, false);
+    let text = as_text(&house.examine().await, Look::default());
     has(&text, &["others may read it (mode 644)\n        chmod 600 /"]);
     has(&text, &["warn  ", "config.toml:1: defualt_model", "Did you mean default_model?"]);
 }
@@ -160,7 +160,7 @@ async fn a_data_folder_in_the_way_and_a_torn_session() {
     let session = house.folder.path().join("sessions/abc/id-1");
     fs::create_dir_all(&session).expect("folder");
     fs::write(session.join("context.jsonl"), "{\"role\":\"user\"}\n\n{\"ro").expect("file");
-    let text = as_text(&house.examine().await, false);
+    let text = as_text(&house.examine().await, Look::default());
     has(&text, &["id-1: line 3 of context.jsonl is no JSON", "1 sessions"]);
     has(&text, &["no model is configured", "kimi-tui login", "Nothing is broken"]);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::config::edit::{Edit, edited};
-use crate::config::{Offered, Price, Secret, Service};
+use crate::config::{LoginCode, Offered, Price, Secret, Service};
 use crate::ui::effect::EffectId;
 use crate::ui::model::setup::{Ask, Known, KnownModel, Stage, Told};
 
@@ -260,4 +260,37 @@ fn a_draft_outlives_every_fault_of_the_provider() {
         assert_eq!(h.model.status.activity, Activity::Idle);
         assert!(h.picture().contains(&message[..20]), "{}", h.picture());
     }
+}
+
+#[test]
+fn a_code_is_shown_until_it_is_confirmed() {
+    let mut h = Harness::new(80, 24);
+    h.keys("/login<enter>");
+    let (id, _) = asked(&mut h);
+    let mut kimi = Service::kimi_code();
+    kimi.key = "managed:kimi".into();
+    tell(&mut h, id, Told::Services(vec![kimi]));
+    h.keys("<enter>");
+    let (id, ask) = asked(&mut h);
+    assert!(matches!(ask, Ask::LogIn(provider) if provider.oauth.is_some()));
+    let code = LoginCode { address: "https://login.example/d".into(), code: "ABCD-1234".into() };
+    tell(&mut h, id, Told::Code(code.clone()));
+    assert_eq!(stage(&h), Some(&Stage::Login(Some(code.clone()))));
+    let screen = h.picture();
+    for words in ["https://login.example/d", "ABCD-1234", "waiting"] {
+        assert!(screen.contains(words), "{words} in {screen}");
+    }
+    // It is denied: back to the list, with the reason.
+    tell(&mut h, id, Told::Offered(Err("the login was denied in the browser.".into())));
+    assert_eq!(stage(&h), Some(&Stage::Services));
+    assert!(h.picture().contains("denied"), "the reason is not shown");
+    h.keys("<enter>");
+    let (id, _) = asked(&mut h);
+    tell(&mut h, id, Told::Code(code));
+    tell(&mut h, id, offered(&["kimi-for-coding"]));
+    h.keys("<enter>");
+    let (_, ask) = asked(&mut h);
+    let Ask::Write(edits) = ask else { panic!("{ask:?}") };
+    let text = edited("", &edits).expect("a configuration");
+    assert!(text.contains("oauth = { storage = \"file\", key = \"oauth/kimi-code\" }"), "{text}");
 }
