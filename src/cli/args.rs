@@ -47,11 +47,14 @@ pub(super) struct Args {
     #[arg(short = 'C', long = "continue", conflicts_with = "session")]
     pub(super) is_continue: bool,
 
-    /// Open the session with this id (or its beginning); an unknown id begins a session with it
+    /// Open the session with this id (or its beginning); an unknown id begins a session with it.
+    /// Without ID: choose one on the screen
     #[arg(
         short = 'S',
         long,
         value_name = "ID",
+        num_args = 0..=1,
+        default_missing_value = "",
         short_alias = 'r',
         visible_short_alias = 'r',
         visible_alias = "resume"
@@ -107,6 +110,40 @@ pub(super) struct Args {
     #[arg(short, long, conflicts_with_all = ["print", "quiet", "wire"])]
     pub(super) daemon: bool,
 
+    /// No screen: serve an editor over the Agent Client Protocol, one session at a time (kimi-tui acp
+    /// serves many)
+    #[arg(long, conflicts_with_all = ["print", "quiet", "wire", "daemon"])]
+    pub(super) acp: bool,
+
+    /// With --print: what comes on standard input; stream-json is one user message a line, to the end
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(super) input_format: Option<Format>,
+
+    /// With --print: what goes to standard output; stream-json is one message a line
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(super) output_format: Option<Format>,
+
+    /// A further folder of the workspace; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) add_dir: Vec<PathBuf>,
+
+    /// Look for skills here instead of in the project's and your own folders; may be given several
+    /// times
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) skills_dir: Vec<PathBuf>,
+
+    /// Begin in plan mode: nothing is changed until the plan is approved
+    #[arg(long)]
+    pub(super) plan: bool,
+
+    /// You are away: nothing is asked, everything is approved
+    #[arg(long)]
+    pub(super) afk: bool,
+
+    /// Try a model call that failed again at most this many times
+    #[arg(long, value_name = "N")]
+    pub(super) max_retries_per_step: Option<u64>,
+
     /// With --print: only the last answer
     #[arg(long)]
     pub(super) final_message_only: bool,
@@ -156,6 +193,16 @@ pub(super) struct Args {
     /// How much to log
     #[arg(long, value_name = "LEVEL", value_enum, action = ArgAction::Set)]
     pub(super) log_level: Option<LogLevel>,
+}
+
+/// What print mode reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Format {
+    /// Text for a person.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    StreamJson,
 }
 
 /// How much to log.

@@ -7,10 +7,10 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use tracing::level_filters::LevelFilter;
 
-use super::args::{Args, LogLevel};
+use super::args::{Args, Format, LogLevel};
 use crate::agent::AgentChoice;
 use crate::config::ConfigSource;
-use crate::engine::SessionChoice;
+use crate::engine::{SessionChoice, SessionFlags};
 use crate::mcp::McpSources;
 use crate::message::SessionId;
 
@@ -28,16 +28,30 @@ pub(super) struct Plan {
     pub(super) max_steps: Option<u64>,
     pub(super) max_ralph_iterations: Option<i64>,
     pub(super) mcp: McpSources,
+    pub(super) flags: SessionFlags,
+    /// Does print mode write messages rather than text?
+    pub(super) as_messages: bool,
     pub(super) log_level: LevelFilter,
 }
 
 /// Which front end answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FrontEnd {
-    Screen { first_prompt: Option<String>, theme: Option<String>, screen_reader: bool },
-    Print { prompt: PromptFrom, wants: Wants },
+    Screen {
+        first_prompt: Option<String>,
+        theme: Option<String>,
+        screen_reader: bool,
+    },
+    Print {
+        prompt: PromptFrom,
+        wants: Wants,
+    },
     Wire,
     Daemon,
+    /// For an editor; one session at a time, or many.
+    Acp {
+        has_one: bool,
+    },
 }
 
 /// Where print mode's prompt is.
@@ -45,6 +59,8 @@ pub(super) enum FrontEnd {
 pub(super) enum PromptFrom {
     Arguments(String),
     Stdin,
+    /// Standard input has messages, one a line, which are done one after the other.
+    Messages,
 }
 
 /// How much print mode tells.
@@ -77,6 +93,7 @@ pub(super) fn resolve(
         return Err(usage("--continue and --session cannot be used together: choose one"));
     }
     let session = match args.session.as_deref().map(str::trim) {
+        Some("") => SessionChoice::New,
         Some(id) => SessionChoice::Id(session_id(id)?),
         None if is_continue => SessionChoice::Continue,
         None => SessionChoice::New,
@@ -89,6 +106,8 @@ pub(super) fn resolve(
     if prompts.next().is_some() {
         return Err(usage("there are two prompts: give one of PROMPT, --prompt and --command"));
     }
+    let reads_messages = args.input_format == Some(Format::StreamJson);
+    let picks = args.session.as_deref().is_some_and(|id| id.trim().is_empty());
     let front = if args.wire {
         if prompt.is_some() {
             return Err(usage("--wire takes its prompts from the client: give none"));
@@ -99,13 +118,24 @@ pub(super) fn resolve(
             return Err(usage("--daemon takes its prompts from viewers, or piped in: give none"));
         }
         FrontEnd::Daemon
+    } else if args.acp {
+        if prompt.is_some() {
+            return Err(usage("--acp takes its prompts from the editor: give none"));
+        }
+        FrontEnd::Acp { has_one: true }
     } else if args.print || args.quiet {
         let wants = Wants {
             final_only: args.final_message_only || args.quiet,
             progress: !args.quiet && (args.verbose || terminals.stderr),
         };
         let prompt = match prompt {
+            Some(_) if reads_messages => {
+                return Err(usage(
+                    "--input-format stream-json takes its prompts from standard input: give none",
+                ));
+            }
             Some(text) => PromptFrom::Arguments(text),
+            None if reads_messages => PromptFrom::Messages,
             None if terminals.stdin => {
                 return Err(usage(
                     "--print needs a prompt: give one with -p TEXT, or on standard input",
@@ -114,10 +144,21 @@ pub(super) fn resolve(
             None => PromptFrom::Stdin,
         };
         FrontEnd::Print { prompt, wants }
+    } else if args.input_format.is_some() || args.output_format.is_some() {
+        return Err(usage("--input-format and --output-format belong to --print: give it too"));
     } else if args.final_message_only {
         return Err(usage("--final-message-only belongs to --print: give both"));
     } else {
         screen(prompt, args.theme, args.screen_reader, terminals)?
+    };
+    let front = match front {
+        FrontEnd::Screen { first_prompt, theme, screen_reader } if picks => {
+            // The command that lists them, carried out by the screen itself.
+            let first_prompt = first_prompt.or_else(|| Some("/sessions".to_owned()));
+            FrontEnd::Screen { first_prompt, theme, screen_reader }
+        }
+        _ if picks => return Err(usage("without a screen --session needs the id of one: give it")),
+        front => front,
     };
     let is_debug = args.debug || is_debug;
     Ok(Plan {
@@ -138,6 +179,14 @@ pub(super) fn resolve(
         },
         max_steps: args.max_steps_per_turn,
         max_ralph_iterations: args.max_ralph_iterations,
+        as_messages: args.output_format == Some(Format::StreamJson),
+        flags: SessionFlags {
+            added_dirs: args.add_dir,
+            skill_dirs: args.skills_dir,
+            plan: args.plan,
+            afk: args.afk,
+            max_retries: args.max_retries_per_step,
+        },
         mcp: McpSources { files: args.mcp_config_file, inline: args.mcp_config, only: None },
         log_level: match args.log_level {
             Some(level) => level.into(),
@@ -322,6 +371,42 @@ mod tests {
         let read = |text: &str| read_prompt(&PromptFrom::Stdin, &mut text.as_bytes());
         assert_eq!(read(" a\nb \n").expect("a prompt"), "a\nb");
         assert!(read(" \n").is_err());
+    }
+
+    #[test]
+    fn a_session_without_an_id_is_chosen_on_the_screen() {
+        for args in [&["-S"][..], &["--resume"], &["-r", ""]] {
+            assert_eq!(on_screen(args).session, SessionChoice::New, "{args:?}");
+            assert_eq!(first_prompt(args), Some("/sessions".to_owned()), "{args:?}");
+        }
+        let error = plan(&["--print", "-p", "x", "-S"], ALL).expect_err("no screen");
+        assert!(error.contains("needs the id"), "{error}");
+    }
+
+    #[test]
+    fn what_a_session_begins_with_is_told_on() {
+        let args = ["--add-dir", "a", "--add-dir", "b", "--plan", "--max-retries-per-step", "7"];
+        let flags = on_screen(&args).flags;
+        assert_eq!(flags.added_dirs, [PathBuf::from("a"), PathBuf::from("b")]);
+        assert!(flags.plan && !flags.afk);
+        assert_eq!(flags.max_retries, Some(7));
+        let flags = on_screen(&["--afk", "--skills-dir", "s"]).flags;
+        assert!(flags.afk && flags.skill_dirs == [PathBuf::from("s")]);
+    }
+
+    #[test]
+    fn formats_belong_to_print_mode() {
+        let messages = ["--print", "--input-format", "stream-json"];
+        let planned = plan(&messages, NONE).expect("a plan");
+        assert!(matches!(planned.front, FrontEnd::Print { prompt: PromptFrom::Messages, .. }));
+        assert!(!planned.as_messages);
+        let out = plan(&["--quiet", "--output-format=stream-json", "x"], NONE).expect("a plan");
+        assert!(out.as_messages);
+        for args in
+            [&["--output-format", "text"][..], &["--print", "x", "--input-format=stream-json"]]
+        {
+            plan(args, ALL).expect_err("a conflict");
+        }
     }
 
     #[test]

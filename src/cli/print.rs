@@ -1,13 +1,18 @@
 //! Print mode: one prompt in, the answer on standard output, an exit code (upstream's `ui/print`).
 
+mod messages;
+mod prompts;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use self::messages::{Line, Messages};
+pub(super) use self::prompts::Prompts;
 use super::outcome::{End, end_of};
 use super::plan::Wants;
-use crate::message::{ContentPart, ToolCall, ToolReturn};
+use crate::message::{ContentPart, ToolCall, ToolReturn, UserInput};
 use crate::ui::render::sanitize::sanitize;
 use crate::wire::{
     ApprovalChoice, ApprovalResponse, Command, Door, DoorMessage, Event, HookAction, HookAnswer,
@@ -29,26 +34,32 @@ pub(super) struct Outputs<'a> {
     pub(super) answer: &'a mut dyn Write,
     /// Is that a terminal, which escape sequences in the answer could act on?
     pub(super) answer_is_terminal: bool,
+    /// Are messages wanted, a JSON object a line, rather than text?
+    pub(super) as_messages: bool,
     /// Progress and problems.
     pub(super) notes: &'a mut dyn Write,
+}
+
+/// What a person should know before anything is asked.
+pub(super) fn greet(door: &Door, notes: &mut dyn Write) {
+    let demo = "No model is configured: the built-in demo model answers. See --help.";
+    let warnings = door.info.warnings.iter().map(String::as_str);
+    for line in warnings.chain(door.info.is_demo.then_some(demo)) {
+        // A note that cannot be written is not worth failing for.
+        let _ = writeln!(notes, "{}", sanitize(line));
+    }
 }
 
 /// Sends `prompt` and writes what comes back until the engine is idle again. The door stays open.
 pub(super) async fn run(
     door: &mut Door,
-    prompt: String,
+    prompt: UserInput,
     wants: Wants,
     outputs: Outputs<'_>,
     interrupts: &mut UnboundedReceiver<Interrupt>,
 ) -> End {
     let mut printer = Printer::new(wants, outputs);
-    for warning in &door.info.warnings {
-        printer.problem(warning);
-    }
-    if door.info.is_demo {
-        printer.problem("No model is configured: the built-in demo model answers. See --help.");
-    }
-    if door.commands.send(Command::Prompt(prompt.into())).is_err() {
+    if door.commands.send(Command::Prompt(prompt)).is_err() {
         return End::failed("The engine ended before the prompt reached it.");
     }
     let mut interrupted = None;
@@ -142,11 +153,14 @@ struct Printer<'a> {
     failure: Option<io::Error>,
     /// The call whose arguments are still coming, and the names of all calls.
     call: Option<ToolCall>,
+    /// The messages, where those are wanted.
+    messages: Option<Messages>,
     names: BTreeMap<String, String>,
 }
 
 impl<'a> Printer<'a> {
     fn new(wants: Wants, outputs: Outputs<'a>) -> Self {
+        let messages = outputs.as_messages.then(Messages::default);
         Self {
             wants,
             outputs,
@@ -156,6 +170,7 @@ impl<'a> Printer<'a> {
             is_line_open: false,
             failure: None,
             call: None,
+            messages,
             names: BTreeMap::new(),
         }
     }
@@ -165,6 +180,13 @@ impl<'a> Printer<'a> {
     }
 
     fn event(&mut self, event: Event) {
+        if let Some(messages) = &mut self.messages {
+            let lines = messages.event(&event);
+            if let Event::StepRetry(_) = event {
+                self.retried(&event);
+            }
+            return self.lines(lines);
+        }
         if let Event::ToolCallPart(part) = event {
             if let (Some(call), Some(more)) = (&mut self.call, part.arguments_part) {
                 call.function.arguments.get_or_insert_default().push_str(&more);
@@ -181,10 +203,7 @@ impl<'a> Printer<'a> {
             Event::StepRetry(retry) => {
                 self.held.clear();
                 self.is_new_step = true;
-                self.problem(&format!(
-                    "{}: trying again in {:.0} s, attempt {} of {}.",
-                    retry.error_type, retry.wait_s, retry.next_attempt, retry.max_attempts
-                ));
+                self.retried(&Event::StepRetry(retry));
             }
             Event::ToolCall(call) => {
                 self.names.insert(call.id.clone(), call.function.name.clone());
@@ -202,6 +221,27 @@ impl<'a> Printer<'a> {
             Event::CompactionBegin(_) => self.progress("Summarising the context"),
             Event::Notification(note) => self.progress(&first_line(&note.title)),
             _ => {}
+        }
+    }
+
+    fn retried(&mut self, event: &Event) {
+        if let Event::StepRetry(retry) = event {
+            self.problem(&format!(
+                "{}: trying again in {:.0} s, attempt {} of {}.",
+                retry.error_type, retry.wait_s, retry.next_attempt, retry.max_attempts
+            ));
+        }
+    }
+
+    /// Messages, one a line; only the last one of the model, where only that is wanted.
+    fn lines(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            if !self.wants.final_only {
+                self.write(&line.json);
+                self.write("\n");
+            } else if line.is_answer {
+                self.held = line.json;
+            }
         }
     }
 
@@ -269,6 +309,10 @@ impl<'a> Printer<'a> {
     /// Ends the output.
     fn finish(&mut self, outcome: &PromptOutcome) -> io::Result<()> {
         self.tell_call();
+        if let Some(messages) = &mut self.messages {
+            let rest = messages.end();
+            self.lines(rest);
+        }
         if self.wants.final_only && *outcome == PromptOutcome::Finished {
             let held = std::mem::take(&mut self.held);
             self.write(&held);

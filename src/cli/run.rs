@@ -12,8 +12,9 @@ use tracing::level_filters::LevelFilter;
 use super::args::Args;
 use super::outcome::{End, report, tell};
 use super::plan::{self, FrontEnd, Plan, PromptFrom, Terminals, Wants};
-use super::print::{self, Outputs};
+use super::print::{self, Outputs, Prompts};
 use super::{signals, subcommand};
+use crate::acp;
 use crate::config::{Config, ConfigSource, import_yaml};
 use crate::engine::{Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
@@ -78,6 +79,15 @@ pub(super) fn prepare(flags: &Args) -> anyhow::Result<(Paths, Config, Vec<String
     Ok((paths, loaded.config, loaded.warnings))
 }
 
+/// Serves an editor, with as many sessions as it likes.
+pub(super) fn acp(flags: &Args) -> anyhow::Result<End> {
+    let terminals = Terminals { stdin: false, stdout: false, stderr: stderr().is_terminal() };
+    let args = Args { acp: true, ..flags.clone() };
+    let mut plan = plan::resolve(args, terminals, false)?;
+    plan.front = FrontEnd::Acp { has_one: false };
+    start(plan, terminals, None)
+}
+
 /// Plays the session `id` on the screen.
 pub(super) fn replay(flags: &Args, id: SessionId) -> anyhow::Result<End> {
     let terminals = Terminals {
@@ -122,6 +132,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         max_steps: plan.max_steps,
         max_ralph_iterations: plan.max_ralph_iterations,
         mcp: plan.mcp,
+        flags: plan.flags,
         env: Env::process(),
     })
     .reading(plan.config);
@@ -142,7 +153,12 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
             })
         }
         FrontEnd::Print { prompt, wants } => {
-            print_front(&host, &plan.session, &prompt, wants, terminals, &runtime)
+            let as_messages = plan.as_messages;
+            print_front(&host, &plan.session, &prompt, wants, as_messages, terminals, &runtime)
+        }
+        FrontEnd::Acp { has_one } => {
+            let only = has_one.then_some(plan.session);
+            runtime.block_on(acp_front(acp::Agent { host, only }))
         }
         FrontEnd::Daemon => runtime.block_on(daemon_front(&host, &plan.session)),
         FrontEnd::Wire => runtime.block_on(wire_front(&host, &plan.session)),
@@ -178,6 +194,15 @@ fn are_piped(input: &impl std::os::fd::AsFd) -> bool {
     )
 }
 
+async fn acp_front(agent: acp::Agent) -> anyhow::Result<End> {
+    let mut interrupts = signals::listen()?;
+    let stop = async move {
+        let _ = interrupts.recv().await;
+    };
+    acp::serve(agent, tokio::io::stdin(), tokio::io::stdout(), stop).await;
+    Ok(End::Done)
+}
+
 async fn wire_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
     let mut interrupts = signals::listen()?;
     let stop = async move {
@@ -193,20 +218,41 @@ fn print_front(
     session: &SessionChoice,
     prompt: &PromptFrom,
     wants: Wants,
+    as_messages: bool,
     terminals: Terminals,
     runtime: &Runtime,
 ) -> anyhow::Result<End> {
-    let prompt = plan::read_prompt(prompt, &mut stdin().lock())?;
+    let only = match prompt {
+        PromptFrom::Messages => None,
+        prompt => Some(plan::read_prompt(prompt, &mut stdin().lock())?),
+    };
     runtime.block_on(async {
         let mut interrupts = signals::listen()?;
         let mut door = host.open(session, false).await?;
         let (mut answer, mut notes) = (stdout(), stderr());
-        let outputs = Outputs {
-            answer: &mut answer,
-            answer_is_terminal: terminals.stdout,
-            notes: &mut notes,
-        };
-        let end = print::run(&mut door, prompt, wants, outputs, &mut interrupts).await;
+        print::greet(&door, &mut notes);
+        let mut prompts = Prompts::new(only);
+        let mut end = End::Done;
+        loop {
+            let input = tokio::select! {
+                input = prompts.next() => input?,
+                Some(interrupt) = interrupts.recv() => {
+                    end = End::Interrupted(interrupt);
+                    None
+                }
+            };
+            let Some(input) = input else { break };
+            let outputs = Outputs {
+                answer: &mut answer,
+                answer_is_terminal: terminals.stdout,
+                as_messages,
+                notes: &mut notes,
+            };
+            end = print::run(&mut door, input, wants, outputs, &mut interrupts).await;
+            if end != End::Done {
+                break;
+            }
+        }
         let session = leave(door).await;
         if wants.progress || !wants.final_only {
             tell_how_to_resume(session.as_ref());

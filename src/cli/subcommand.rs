@@ -1,5 +1,6 @@
 //! Subcommands: what is done from the shell without opening a session on the screen. One file each.
 
+mod acp;
 mod attach;
 pub(super) mod daemon;
 mod doctor;
@@ -33,6 +34,8 @@ pub(super) enum Command {
     Import(import::ImportArgs),
     /// Play a recorded session on the screen; nothing is carried out
     Replay(replay::ReplayArgs),
+    /// Serve an editor over the Agent Client Protocol on standard input and output (docs/editors.md)
+    Acp(acp::AcpArgs),
     /// Show the session of a daemon, or an engine started for it: attach -- COMMAND
     Attach(attach::AttachArgs),
     /// The sessions that run without a screen (begin one with --daemon)
@@ -55,6 +58,7 @@ pub(super) enum Command {
 /// Carries out `command`. `flags` are those given before it.
 pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
     match command {
+        Command::Acp(args) => acp::run(&args, flags),
         Command::Attach(args) => attach::run(args, flags),
         Command::Daemon(command) => daemon::run(&command),
         Command::Info(args) => info::run(&args),

@@ -69,7 +69,7 @@ pub(super) const NETWORK: &[&str] =
 
 /// Keys of `[ui]`.
 pub(super) const UI: &[&str] =
-    &["on_exit", "fold", "open_last", "mouse", "wheel_lines", "screen_reader"];
+    &["on_exit", "fold", "open_last", "mouse", "wheel_lines", "screen_reader", "vim"];
 
 /// Keys of `[mcp]`.
 pub(super) const MCP: &[&str] = &["client"];

@@ -16,6 +16,8 @@ pub struct UiConfig {
     pub mouse: bool,
     /// Lines one notch of the wheel scrolls.
     pub wheel_lines: u16,
+    /// Has the composer Vim's keys?
+    pub vim: bool,
     /// Is everything said in lines for a screen reader (`--screen-reader`)?
     pub screen_reader: bool,
 }
@@ -28,6 +30,7 @@ impl Default for UiConfig {
             open_last: 0,
             mouse: true,
             wheel_lines: 3,
+            vim: false,
             screen_reader: false,
         }
     }

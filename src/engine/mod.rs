@@ -3,6 +3,7 @@
 //! [`Host::open`] is the one way in; what a front end holds afterwards is a [`Door`]. Opening is in
 //! [`open`], leaving in [`Closing`].
 
+mod elsewhere;
 mod env;
 mod open;
 mod setup;
@@ -26,6 +27,7 @@ use crate::soul::Soul;
 use crate::wire::channel::CommandSender;
 use crate::wire::{Door, Equipment, Hub};
 
+pub use elsewhere::{Elsewhere, SessionFlags};
 pub use env::Env;
 pub use shared::OpenSession;
 
@@ -52,6 +54,8 @@ pub struct HostOptions {
     pub max_ralph_iterations: Option<i64>,
     /// Where MCP servers come from.
     pub mcp: McpSources,
+    /// What flags say beyond that.
+    pub flags: SessionFlags,
     /// Environment variables.
     pub env: Env,
 }
@@ -122,7 +126,8 @@ impl Host {
     /// The same host in another folder: for a session that belongs there.
     #[must_use]
     pub fn in_folder(&self, work_dir: &Path) -> Self {
-        Self::new(HostOptions { work_dir: work_dir.to_owned(), ..(*self.0).clone() })
+        let options = HostOptions { work_dir: work_dir.to_owned(), ..(*self.0).clone() };
+        Self(Arc::new(options), self.1.clone())
     }
 
     /// What is configured.

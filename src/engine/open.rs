@@ -63,7 +63,9 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     let rules = rules(options, &work_dir, &mut warnings)?;
     let mcp = mcp_servers(options, &agent, &tools, &work_dir, &mut warnings)?;
     let mut state = SessionState::load(&session.dir);
-    state.plan_mode |= !is_resumed && options.config.default_plan_mode;
+    state.plan_mode |= options.flags.plan || !is_resumed && options.config.default_plan_mode;
+    state.afk |= options.flags.afk;
+    let added_dirs = added_dirs(&state, &options.flags.added_dirs);
     let limits = limits(options);
     let snapshots = snapshots(options, &session, &state, &context, &mut warnings);
     let info = SessionInfo {
@@ -92,7 +94,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     Ok(Opened {
         setup: Setup {
             session_id: session.id.clone(),
-            added_dirs: added_dirs(&state),
+            added_dirs,
             context,
             tools,
             model: Some(model),
@@ -132,7 +134,7 @@ fn snapshots(
     let place =
         Place { session_dir: session.dir.clone(), store: options.paths.snapshots().join(bucket) };
     let mut roots = vec![session.work_dir.clone()];
-    roots.extend(added_dirs(state));
+    roots.extend(added_dirs(state, &options.flags.added_dirs));
     let started = Tracker::open(place, roots, config).and_then(|mut tracker| {
         let known: Vec<CheckpointRef> =
             checkpoints(context).into_iter().map(|checkpoint| checkpoint.at).collect();
@@ -211,6 +213,7 @@ fn skill_places(options: &HostOptions, work_dir: &Path) -> Places {
         share: options.paths.share.clone(),
         extra: options.config.extra_skill_dirs.clone(),
         merge_all: options.config.merge_all_available_skills,
+        instead: options.flags.skill_dirs.clone(),
     }
 }
 
@@ -223,7 +226,7 @@ fn load_agent(
     let demo = AgentChoice::Named(DEMO_AGENT.to_owned());
     let choice =
         if is_demo && options.agent == AgentChoice::default() { &demo } else { &options.agent };
-    let mut vars = PromptVars::gather(work_dir, &[]);
+    let mut vars = PromptVars::gather(work_dir, &options.flags.added_dirs);
     vars.skills = skills.prompt_text();
     Ok(agent::load(choice, &options.paths, &vars)?)
 }
@@ -342,8 +345,17 @@ fn close_dangling_calls(context: &mut Context) -> Result<Option<String>, Context
 }
 
 /// Further folders of the workspace, as far as they are still there.
-fn added_dirs(state: &SessionState) -> Vec<PathBuf> {
-    state.additional_dirs.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect()
+fn added_dirs(state: &SessionState, flags: &[PathBuf]) -> Vec<PathBuf> {
+    let known = state.additional_dirs.iter().map(Path::new);
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in known.chain(flags.iter().map(PathBuf::as_path)) {
+        if let Ok(folder) = fs::canonicalize(folder)
+            && !found.contains(&folder)
+        {
+            found.push(folder);
+        }
+    }
+    found
 }
 
 /// The permission rules of the person and the project.
@@ -399,6 +411,9 @@ pub(super) fn limits(options: &HostOptions) -> LoopControl {
     }
     if let Some(rounds) = options.max_ralph_iterations {
         limits.max_ralph_iterations = rounds;
+    }
+    if let Some(retries) = options.flags.max_retries {
+        limits.max_retries_per_step = retries;
     }
     limits
 }

@@ -80,6 +80,7 @@ impl House {
             max_steps: None,
             max_ralph_iterations: None,
             mcp: crate::mcp::McpSources::default(),
+            flags: crate::engine::SessionFlags::default(),
             env: Env::empty(),
         }
     }

@@ -66,6 +66,7 @@ impl Viewer<'_> {
                 takes_demo: self.is_ours,
                 tools: accepted,
                 hooks: params.hooks.unwrap_or_default(),
+                ..Equipment::default()
             })));
         } else if self.messages.is_none() {
             self.join();

@@ -28,6 +28,8 @@ pub struct Places {
     pub extra: Vec<String>,
     /// Are the folders of all programs used, or only the first there is?
     pub merge_all: bool,
+    /// Folders in the place of the project's and the person's; none for those.
+    pub instead: Vec<PathBuf>,
 }
 
 impl Places {
@@ -38,6 +40,11 @@ impl Places {
         let mut add = |scope, folders: Vec<PathBuf>| {
             roots.extend(folders.into_iter().map(|folder| (scope, folder)));
         };
+        if !self.instead.is_empty() {
+            add(Scope::User, self.instead.clone());
+            add(Scope::Extra, self.extra.iter().map(|dir| self.resolve(dir, &project)).collect());
+            return roots;
+        }
         let mut own = self.brands(BRANDS.map(|brand| project.join(brand).join("skills")).into());
         own.push(project.join(".agents/skills"));
         add(Scope::Project, own);

@@ -30,6 +30,7 @@ impl Bench {
             share: root.join("share"),
             extra: vec!["~/more".into(), "vendor/skills".into()],
             merge_all: true,
+            instead: Vec::new(),
         }
     }
 
@@ -77,6 +78,18 @@ fn scopes_come_in_order_and_the_first_of_a_name_counts() {
     places.merge_all = false;
     let first = bench.own(&places);
     assert!(!first.iter().any(|line| line.contains("two") || line.contains("four")), "{first:?}");
+}
+
+#[test]
+fn folders_given_instead_take_the_place_of_the_project_and_the_person() {
+    let bench = Bench::new();
+    bench.file("project/.kimi/skills/one/SKILL.md", &skill("one", "project"));
+    bench.file("share/skills/two/SKILL.md", &skill("two", "share"));
+    bench.file("home/more/three/SKILL.md", &skill("three", "extra"));
+    bench.file("given/four/SKILL.md", &skill("four", "given"));
+    let mut places = bench.places();
+    places.instead = vec![bench.folder.path().join("given")];
+    assert_eq!(bench.own(&places), ["User four (given)", "Extra three (extra)"]);
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl ClientTools {
         }
     }
 
-    async fn call(&self, name: &str, id: &str, arguments: &Value) -> ToolReturn {
+    /// Asks the front end to run `name`, and waits for the result.
+    pub(super) async fn call(&self, name: &str, id: &str, arguments: &Value) -> ToolReturn {
         let (reply, answer) = oneshot::channel();
         self.lock().insert(id.to_owned(), reply);
         let _forget = Forget { calls: self, id };

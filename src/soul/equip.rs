@@ -19,6 +19,7 @@ impl Soul {
         // The agent's own come first: a name that is taken stays theirs.
         let tools = self.all_tools.with(brought).without(&hidden);
         self.tools = Arc::new(self.mcp.behind(tools));
+        self.services.send_errands(equipment.errands, self.client_tools.clone());
         self.hooks.subscribe(&equipment.hooks);
         let hides_demo = self.info.is_demo && !equipment.takes_demo;
         self.model = self.the_model.clone().filter(|_| !hides_demo);

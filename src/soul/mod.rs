@@ -17,6 +17,7 @@ mod compaction;
 mod desk;
 mod dmail;
 mod equip;
+mod errands;
 mod flows;
 mod gate;
 mod hide;

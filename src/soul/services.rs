@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::BoxFuture;
 
 use super::approval::Approvals;
+use super::client_tools::ClientTools;
 use super::dmail::DenwaRenji;
+use super::errands::Runner;
 use super::plan::PlanMode;
 use super::questions::Questions;
 use super::state::SharedState;
@@ -14,10 +16,10 @@ use super::subagent::Launcher;
 use crate::message::{TodoItem, ToolReturn};
 use crate::snapshot::Worker;
 use crate::tools::{
-    Answers, Approval, ApprovalAsk, BackgroundTasks, DMail, Delegation, FilesSeen, LiveOutput,
-    Notifier, ToolContext, ToolServices,
+    Answers, Approval, ApprovalAsk, BackgroundTasks, DMail, Delegation, Errand, FilesSeen,
+    LiveOutput, Notifier, ToolContext, ToolServices,
 };
-use crate::wire::{Extension, Hub, Question, ToolOutputChunk};
+use crate::wire::{Errands, Extension, Hub, Question, ToolOutputChunk};
 
 /// The session as its tools see it.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub(crate) struct Services {
     seen: FilesSeen,
     notifier: Notifier,
     beside: Beside,
+    runner: Mutex<Option<Runner>>,
 }
 
 /// Work beside the turns.
@@ -63,7 +66,14 @@ impl Services {
             notifier,
             beside,
             seen: FilesSeen::default(),
+            runner: Mutex::default(),
         }
+    }
+
+    /// From now on the front end does these errands.
+    pub(super) fn send_errands(&self, does: Errands, calls: ClientTools) {
+        let runner = Some(Runner { does, calls });
+        *self.runner.lock().unwrap_or_else(PoisonError::into_inner) = runner;
     }
 
     /// Somebody who tells a person things from another thread.
@@ -194,6 +204,15 @@ impl ToolServices for Services {
         work: Delegation,
     ) -> BoxFuture<'a, ToolReturn> {
         Box::pin(self.beside.launcher.delegate(context, work))
+    }
+
+    fn errand<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        errand: Errand<'a>,
+    ) -> BoxFuture<'a, Option<ToolReturn>> {
+        let runner = self.runner.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::pin(async move { runner?.run(context, errand).await })
     }
 
     fn stop_after_step(&self) {

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use self::capture::Capture;
 pub(crate) use self::capture::Decoder;
 use super::background::CommandTask;
+use super::errand::Errand;
 use super::output::with_truncation_note;
 use super::process::{Running, spawn_shell};
 use super::tasks::{block as task_block, facts as task_facts};
@@ -86,6 +87,10 @@ impl TypedTool for Bash {
             context.services.approve(context, ask(&params.command, "run command")).await
         {
             return Err(Approval::rejection(&feedback).into());
+        }
+        let errand = Errand::Run { command: &params.command, timeout: seconds };
+        if let Some(done) = context.services.errand(context, errand).await {
+            return Ok(done);
         }
         let running = spawn_shell(&params.command, &context.work_dir).map_err(|error| {
             let folder = context.work_dir.display();

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::replace::{Done, apply_all};
-use super::file_change::{Change, approve_and_write, read_old, refuse_unseen_changes};
+use super::file_change::{Change, approve_and_write, content_before, refuse_unseen_changes};
+use super::path;
 use super::tool::ToolContext;
 use super::typed::{Failure, TypedTool};
-use super::{blocking, path};
 use crate::message::ToolReturn;
 
 pub(crate) struct EditFile;
@@ -67,10 +67,7 @@ async fn edit(params: Params, context: &ToolContext) -> Result<ToolReturn, Failu
         return Err(Failure::new("The list of edits is empty.", "No edits"));
     }
     let target = path::resolve_for(context, &raw, "edit a file")?;
-    let old = {
-        let (raw, path) = (raw.clone(), target.path.clone());
-        blocking::run(context, move |_| read_old(&raw, &path)).await??
-    };
+    let old = content_before(context, &raw, &target.path).await?;
     let Some(old) = old else { return Err(path::not_found(context, &raw, &target.path)) };
     refuse_unseen_changes(context, &raw, &target.path, &old)?;
     let Ok(text) = str::from_utf8(&old) else {

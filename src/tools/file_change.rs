@@ -10,7 +10,7 @@ use super::firm::{self, Folder};
 use super::path::Resolved;
 use super::tool::{Approval, ApprovalAsk, ToolContext};
 use super::typed::Failure;
-use super::{blocking, output, plan};
+use super::{blocking, errand, output, plan};
 use crate::message::{DiffBlock, DisplayBlock};
 
 /// Larger files are not changed by tools that hold them in memory.
@@ -26,8 +26,26 @@ pub(crate) struct Change {
     pub new: Vec<u8>,
 }
 
-/// The content of the file a tool wants to change; `None` when there is no file yet.
-pub(crate) fn read_old(raw: &str, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+/// The content of the file a tool wants to change, as the front end has it if it keeps files of its
+/// own; `None` when there is no file yet.
+pub(crate) async fn content_before(
+    context: &ToolContext,
+    raw: &str,
+    path: &Path,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let (name, file) = (raw.to_owned(), path.to_owned());
+    let saved = blocking::run(context, move |_| read_old(&name, &file)).await??;
+    match saved {
+        Some(saved) if str::from_utf8(&saved).is_ok() => {
+            let unsaved = errand::text_of(context, path).await;
+            Ok(Some(unsaved.map_or(saved, String::into_bytes)))
+        }
+        saved => Ok(saved),
+    }
+}
+
+/// The content of the file on disk; `None` when there is no file yet.
+fn read_old(raw: &str, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -114,6 +132,13 @@ pub(crate) async fn approve_and_write(
     {
         return Err(Approval::rejection(&feedback).into());
     }
+    let (target, old) = (&change.target.path, change.old.as_deref());
+    if errand::write(context, raw, target, old, &change.new).await? {
+        if let Some(seen) = context.services.files_seen() {
+            seen.note(target, blake3::hash(&change.new));
+        }
+        return Ok(display);
+    }
     let raw = raw.to_owned();
     let (path, content) = (change.target.path.clone(), blake3::hash(&change.new));
     let services = std::sync::Arc::clone(&context.services);
@@ -173,7 +198,7 @@ pub(crate) fn write(raw: &str, change: &Change) -> Result<(), Failure> {
     folder.replace(name, &change.new).map_err(|error| failed(raw, "written", &error))
 }
 
-fn changed_meanwhile(raw: &str) -> Failure {
+pub(crate) fn changed_meanwhile(raw: &str) -> Failure {
     Failure::new(
         format!(
             "`{raw}` was changed by somebody else after this edit was prepared. \

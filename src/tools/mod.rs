@@ -10,6 +10,7 @@ mod cancel_tests;
 mod diff;
 mod edit_file;
 mod equipment;
+mod errand;
 #[cfg(test)]
 mod escape_tests;
 mod fetch_url;
@@ -49,6 +50,7 @@ pub use background::BackgroundTasks;
 pub(crate) use background::{Ended, TaskHandle};
 pub use call::call_tool;
 pub use equipment::Equipment;
+pub use errand::Errand;
 pub use files_seen::FilesSeen;
 pub use notifier::{Note, Notifier, TaskNote};
 pub use registry::{Toolset, UnknownTool};

@@ -6,15 +6,17 @@ mod pages;
 mod tests;
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tempfile::NamedTempFile;
 
 use self::pages::{MAX_BYTES, MAX_LINES, Page, Range, Stop, Unreadable};
 use super::tool::ToolContext;
 use super::typed::{Failure, TypedTool};
-use super::{blocking, output, path};
+use super::{blocking, errand, output, path};
 use crate::message::ToolReturn;
 
 pub(crate) struct ReadFile;
@@ -56,7 +58,11 @@ impl TypedTool for ReadFile {
                 "Invalid line offset",
             )
         })?;
-        let path = file.clone();
+        let unsaved = match errand::text_of(context, &file).await {
+            Some(text) => Some(copy_of(&text)?),
+            None => None,
+        };
+        let path = unsaved.as_ref().map_or(file.as_path(), NamedTempFile::path).to_owned();
         let read = blocking::run(context, move |stop| pages::read(&path, range, &stop)).await?;
         let (page, fingerprint) = read.map_err(|problem| explain(raw, problem))?;
         if let Some(seen) = context.services.files_seen() {
@@ -64,6 +70,21 @@ impl TypedTool for ReadFile {
         }
         Ok(report(&page))
     }
+}
+
+/// What the front end has, as a file that is read like any other.
+fn copy_of(text: &str) -> Result<NamedTempFile, Failure> {
+    let copy = || {
+        let mut copy = NamedTempFile::new()?;
+        copy.write_all(text.as_bytes())?;
+        Ok(copy)
+    };
+    copy().map_err(|error: std::io::Error| {
+        Failure::new(
+            format!("There is no room for a copy of what the editor has of it ({error})."),
+            "Failed to read file",
+        )
+    })
 }
 
 /// The file `raw` names, if it may and can be read.

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::errand::Errand;
 use super::files_seen::FilesSeen;
 use super::{BackgroundTasks, Notifier};
 use crate::message::{CheckpointId, DisplayBlock, TodoItem, ToolReturn};
@@ -135,6 +136,16 @@ pub trait ToolServices: Send + Sync {
             "There are no subagents in this session. Do the work yourself.",
             "No subagents",
         )))
+    }
+
+    /// Lets the front end do something in this process's place. None when it does not do such things;
+    /// what fails there is a result.
+    fn errand<'a>(
+        &'a self,
+        _context: &'a ToolContext,
+        _errand: Errand<'a>,
+    ) -> BoxFuture<'a, Option<ToolReturn>> {
+        Box::pin(std::future::ready(None))
     }
 
     /// The person said no: the turn ends with this step.

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file_change::{Change, approve_and_write, read_old, refuse_unseen_changes};
+use super::file_change::{Change, approve_and_write, content_before, refuse_unseen_changes};
+use super::path;
 use super::tool::ToolContext;
 use super::typed::{Failure, TypedTool};
-use super::{blocking, path};
 use crate::message::ToolReturn;
 
 pub(crate) struct WriteFile;
@@ -58,10 +58,7 @@ async fn write(params: Params, context: &ToolContext) -> Result<ToolReturn, Fail
             "Parent directory not found",
         ));
     }
-    let old = {
-        let (raw, path) = (raw.clone(), target.path.clone());
-        blocking::run(context, move |_| read_old(&raw, &path)).await??
-    };
+    let old = content_before(context, &raw, &target.path).await?;
     // Adding to a file loses nothing of it.
     if let (Mode::Overwrite, Some(old)) = (mode, &old) {
         refuse_unseen_changes(context, &raw, &target.path, old)?;

@@ -88,6 +88,7 @@ pub fn run(
     model.themes = Themes { known: Theme::known(&folder), chosen: name.clone(), shown: name };
     model.themes.known.insert(0, AUTO.to_owned());
     model.settings = host.config().ui.clone();
+    model.composer.vim = model.settings.vim.then(Default::default);
     model.settings.screen_reader |= options.screen_reader;
     model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;

@@ -16,6 +16,8 @@ pub struct Equipment {
     pub takes_demo: bool,
     /// Tools that run at the front end.
     pub tools: Vec<ClientTool>,
+    /// What it does in the engine's place.
+    pub errands: Errands,
     /// Hooks the front end answers.
     pub hooks: Vec<HookSubscription>,
 }
@@ -31,6 +33,29 @@ impl Equipment {
             ..Self::default()
         }
     }
+}
+
+/// What a front end does in the engine's place. It is asked by `ToolCallRequest`s with the names
+/// below; nothing else has such names. In this process only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Errands {
+    /// Gives the text of files, what is not saved included: [`Errands::READ`].
+    pub read_files: bool,
+    /// Writes files: [`Errands::WRITE`].
+    pub write_files: bool,
+    /// Runs commands where the person sees them: [`Errands::RUN`].
+    pub run_commands: bool,
+}
+
+impl Errands {
+    /// Arguments: `path`. The output is the text.
+    pub const READ: &str = "kimi_tui/read_text_file";
+    /// Arguments: `path`, `text`.
+    pub const WRITE: &str = "kimi_tui/write_text_file";
+    /// Arguments: `command`, `timeout` in seconds, `work_dir`, `tool_call_id`. The output is the
+    /// command's.
+    pub const RUN: &str = "kimi_tui/run_command";
 }
 
 /// A tool that runs at the front end.

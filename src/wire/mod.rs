@@ -24,7 +24,7 @@ pub use channel::{
     Door, DoorClosed, DoorMessage, Hub, Joined, PromptOutcome, SessionInfo, SlashCommand,
 };
 pub use command::Command;
-pub use equipment::{ClientTool, Equipment, HookSubscription};
+pub use equipment::{ClientTool, Equipment, Errands, HookSubscription};
 pub use event::{
     ApprovalChoice, ApprovalResponse, BtwBegin, BtwEnd, Empty, Event, HookAction, HookResolved,
     HookTriggered, McpServerState, McpServerStatus, McpStatus, Notification, PlanDisplay,

@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["tools", "agent", "hooks", "skill", "mcp"],
     &["soul", "session"],
     &["engine"],
-    &["server", "remote"],
+    &["server", "remote", "acp"],
     &["ui"],
     &["cli"],
 ];
@@ -54,6 +54,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["encoding_rs"], &["src/tools/"]),
     (&["imagesize"], &["src/tools/read_media_file.rs", "src/ui/exec/image.rs"]),
     (&["rmcp"], &["src/mcp/"]),
+    (&["agent_client_protocol_schema"], &["src/acp/"]),
     (&["minijinja"], &["src/agent/template.rs"]),
     (&["serde_saphyr"], &["src/agent/yaml.rs", "src/skill/frontmatter.rs", "src/config/import.rs"]),
 ];

@@ -26,6 +26,52 @@ fn served(answers: Vec<Vec<Piece>>) -> (World, Server) {
 }
 
 #[test]
+fn messages_are_read_and_written_a_line_each() {
+    let ls = json!({"path": "."});
+    let (world, _server) = served(vec![
+        vec![
+            Piece::Text("One "),
+            Piece::Text("answer."),
+            Piece::Call { id: "c", name: "LS", arguments: ls },
+        ],
+        vec![Piece::Text("Done.")],
+    ]);
+    let format = ["--print", "--input-format", "stream-json", "--output-format", "stream-json"];
+    let talk = |args: &[&str], input: &str| {
+        let mut command = world.command(&[&format, args].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program");
+        child.stdin.take().expect("input").write_all(input.as_bytes()).expect("written");
+        told(&child.wait_with_output().expect("its end"))
+    };
+    let twice =
+        "{\"role\": \"user\", \"content\": \"go\"}\n\n{\"role\":\"user\",\"content\":\"go on\"}\n";
+    let (code, out, err) = talk(&[], twice);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let roles: Vec<&str> = lines.iter().filter_map(|line| line["role"].as_str()).collect();
+    assert_eq!(
+        roles,
+        ["assistant", "tool", "assistant", "assistant", "tool", "assistant"],
+        "{out}"
+    );
+    assert_eq!(lines[0]["content"], "One answer.");
+    assert_eq!(lines[0]["tool_calls"][0]["function"]["arguments"], "{\"path\":\".\"}");
+    assert_eq!(lines[1]["tool_call_id"], lines[0]["tool_calls"][0]["id"]);
+    assert_eq!(lines[5]["content"], "Done.");
+
+    let one = "{\"role\": \"user\", \"content\": \"go\"}\n";
+    let (code, out, _) = talk(&["--final-message-only"], one);
+    let last: serde_json::Value = serde_json::from_str(&out).expect("one line");
+    assert_eq!((code, &last["content"]), (0, &json!("Done.")));
+
+    let (code, out, err) = talk(&[], "hello\n");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("Line 1 of standard input"), "{err}");
+}
+
+#[test]
 fn each_wrong_start_is_told_with_what_to_do() {
     let world = World::new();
     world.write_config(

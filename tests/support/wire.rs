@@ -46,8 +46,14 @@ impl Client {
     }
 
     pub fn with(world: &World, args: &[&str]) -> Self {
-        let mut command = world.command(&["--wire"]);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let wire = ["--wire"];
+        Self::run(world, &[&wire, args].concat())
+    }
+
+    /// Any front end that speaks JSON by lines.
+    pub fn run(world: &World, args: &[&str]) -> Self {
+        let mut command = world.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program");
         let stdout = child.stdout.take().expect("its output");
         let (sender, lines) = channel();

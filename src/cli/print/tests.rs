@@ -51,8 +51,9 @@ async fn run_with(
     }
     let (_keep, mut interrupts) = mpsc::unbounded_channel();
     let mut notes = Vec::new();
-    let outputs = Outputs { answer, answer_is_terminal: is_terminal, notes: &mut notes };
-    let end = run(&mut door, "go".to_owned(), wants, outputs, &mut interrupts).await;
+    let outputs =
+        Outputs { answer, answer_is_terminal: is_terminal, as_messages: false, notes: &mut notes };
+    let end = run(&mut door, "go".into(), wants, outputs, &mut interrupts).await;
     let mut commands = Vec::new();
     while let Ok(command) = received.try_recv() {
         commands.push(command);
@@ -185,7 +186,12 @@ async fn the_first_interrupt_cancels_and_the_second_leaves() {
     let mut door = Door { info: Arc::default(), commands, messages: hub.subscribe(false) };
     let (interrupt, mut interrupts) = mpsc::unbounded_channel();
     let (mut answer, mut notes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { answer: &mut answer, answer_is_terminal: false, notes: &mut notes };
+    let outputs = Outputs {
+        answer: &mut answer,
+        answer_is_terminal: false,
+        as_messages: false,
+        notes: &mut notes,
+    };
     let engine = async {
         received.recv().await.expect("the prompt");
         interrupt.send(Interrupt::Keyboard).expect("sent");
@@ -199,7 +205,12 @@ async fn the_first_interrupt_cancels_and_the_second_leaves() {
     assert_eq!(answer, b"so far\n");
 
     let (mut answer, mut notes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { answer: &mut answer, answer_is_terminal: false, notes: &mut notes };
+    let outputs = Outputs {
+        answer: &mut answer,
+        answer_is_terminal: false,
+        as_messages: false,
+        notes: &mut notes,
+    };
     interrupt.send(Interrupt::Keyboard).expect("sent");
     interrupt.send(Interrupt::Terminate).expect("sent");
     let end = run(&mut door, "go".into(), ALL, outputs, &mut interrupts).await;
@@ -214,7 +225,12 @@ async fn an_engine_that_is_gone_is_a_failure() {
     drop((hub, received));
     let (_keep, mut interrupts) = mpsc::unbounded_channel();
     let (mut answer, mut notes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { answer: &mut answer, answer_is_terminal: false, notes: &mut notes };
+    let outputs = Outputs {
+        answer: &mut answer,
+        answer_is_terminal: false,
+        as_messages: false,
+        notes: &mut notes,
+    };
     let end = run(&mut door, "go".into(), ALL, outputs, &mut interrupts).await;
     assert_eq!(end.code(), 1);
 }

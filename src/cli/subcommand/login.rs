@@ -78,6 +78,7 @@ fn host(flags: &Args) -> anyhow::Result<Host> {
         max_steps: None,
         max_ralph_iterations: None,
         mcp: crate::mcp::McpSources::default(),
+        flags: crate::engine::SessionFlags::default(),
         env: Env::process(),
     };
     Ok(Host::new(options).reading(source))
@@ -276,6 +277,7 @@ mod tests {
             max_steps: None,
             max_ralph_iterations: None,
             mcp: crate::mcp::McpSources::default(),
+            flags: crate::engine::SessionFlags::default(),
             env: Env::empty(),
         })
         .reading(ConfigSource::Default)

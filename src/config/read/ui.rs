@@ -19,6 +19,7 @@ impl Reader {
             mouse: self.flag(&section, "mouse", default.mouse),
             wheel_lines: wheel_lines
                 .map_or(default.wheel_lines, |n| u16::try_from(n.min(100)).unwrap_or(100)),
+            vim: self.flag(&section, "vim", default.vim),
             screen_reader: self.flag(&section, "screen_reader", default.screen_reader),
         }
     }

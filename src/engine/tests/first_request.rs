@@ -25,6 +25,7 @@ fn request() -> (String, Vec<Value>) {
         share: paths.share.clone(),
         extra: Vec::new(),
         merge_all: true,
+        instead: Vec::new(),
     })
     .prompt_text();
     let agent = agent::load(&AgentChoice::default(), &paths, &vars).expect("agent");

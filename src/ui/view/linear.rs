@@ -228,14 +228,14 @@ fn panel(
     let area = Rect::new(0, 0, PANEL.0, PANEL.1);
     let mut buffer = Buffer::empty(area);
     if let Some(Overlay::Pager(cell)) = model.overlays.last() {
-        *pager_top = pager::draw(model, cell, theme, caches, area, &mut buffer, now, &mut None);
+        *pager_top = pager::draw(model, cell, theme, caches, area, &mut buffer, now);
     } else if let Some(overlay) = model.overlays.last() {
         draw_overlay(model, overlay, theme, area, &mut buffer, now);
     } else if model.approvals.current().is_some() {
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);
         let area = Rect { height, ..area };
-        approval::draw(model, theme, &caches.subject, area, &mut buffer, now);
+        approval::draw(model, theme, &caches.subject, area, &mut buffer, now, &mut None);
     } else if model.questions.current().is_some() {
         let height = question::height(model, theme, area.width).min(area.height);
         question::draw(model, theme, Rect { height, ..area }, &mut buffer, now);

@@ -1,0 +1,199 @@
+//! What an editor offers: its files with what is not saved, its terminals, its MCP servers.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+
+use serde_json::{Value, json};
+use support::wire::{Client, call, listed, scripted};
+use support::world::World;
+
+fn editor(world: &World, capabilities: &Value) -> (Client, Value) {
+    let mut client = Client::run(world, &["acp"]);
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
+    client.call("hello", "initialize", &hello);
+    let answer = client.call("new", "session/new", &json!({"cwd": world.work(), "mcpServers": []}));
+    (client, answer["result"]["sessionId"].clone())
+}
+
+/// Prompts, and answers what is asked by `answer` until the end; gives everything that came.
+fn prompt(
+    client: &mut Client,
+    session: &Value,
+    answer: impl Fn(&str, &Value) -> Value,
+) -> Vec<Value> {
+    let text = json!({"sessionId": session, "prompt": [{"type": "text", "text": "go"}]});
+    client.request("p", "session/prompt", &text);
+    let mut all = Vec::new();
+    loop {
+        let message = client.next();
+        if message["id"] == "p" && message.get("method").is_none() {
+            all.push(message);
+            return all;
+        }
+        if message.get("id").is_some() && message.get("method").is_some() {
+            let method = message["method"].as_str().expect("a method");
+            let result = match method {
+                "session/request_permission" => {
+                    json!({"outcome": {"outcome": "selected", "optionId": "approve"}})
+                }
+                method => answer(method, &message["params"]),
+            };
+            client.respond(&message, &result);
+        }
+        all.push(message);
+    }
+}
+
+fn methods(all: &[Value]) -> Vec<&str> {
+    let requests = all.iter().filter(|message| message.get("id").is_some());
+    requests.filter_map(|message| message["method"].as_str()).collect()
+}
+
+#[test]
+fn files_are_read_and_written_through_the_editor() {
+    let world = scripted(&[
+        &call("r", "ReadFile", &json!({"path": "a.txt"})),
+        &call(
+            "e",
+            "EditFile",
+            &json!({"path": "a.txt", "edit": {"old": "unsaved", "new": "edited"}}),
+        ),
+        "text: done",
+    ]);
+    let file = world.work().join("a.txt");
+    fs::write(&file, "saved\n").expect("a file");
+    let can = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "auth": {}});
+    let (mut client, session) = editor(&world, &can);
+    let all = prompt(&mut client, &session, |method, params| match method {
+        "fs/read_text_file" => {
+            assert!(params["path"].as_str().expect("a path").ends_with("/a.txt"));
+            json!({"content": "unsaved\n"})
+        }
+        "fs/write_text_file" => {
+            assert_eq!(params["content"], "edited\n");
+            assert_eq!(params["sessionId"], session);
+            Value::Null
+        }
+        other => panic!("{other}"),
+    });
+    assert_eq!(all.last().expect("an end")["result"]["stopReason"], "end_turn");
+    assert!(methods(&all).contains(&"fs/write_text_file"), "{}", listed(&all));
+    assert_eq!(
+        fs::read_to_string(&file).expect("the file"),
+        "saved\n",
+        "it is the editor's to save"
+    );
+    let told = listed(&all);
+    assert!(told.contains("unsaved"), "{told}");
+}
+
+#[test]
+fn a_file_the_editor_cannot_give_is_read_from_disk() {
+    let world = scripted(&[&call("r", "ReadFile", &json!({"path": "a.txt"})), "text: done"]);
+    fs::write(world.work().join("a.txt"), "saved\n").expect("a file");
+    let (mut client, session) = editor(&world, &json!({"fs": {"readTextFile": true}}));
+    // No answer of the protocol: as good as none.
+    let all = prompt(&mut client, &session, |_, _| json!({"nothing": 1}));
+    let told = listed(&all);
+    assert!(told.contains("saved"), "{told}");
+}
+
+#[test]
+fn commands_run_in_the_terminal_of_the_editor() {
+    let world =
+        scripted(&[&call("b", "Bash", &json!({"command": "touch ran; echo hi"})), "text: done"]);
+    let (mut client, session) = editor(&world, &json!({"terminal": true}));
+    let all = prompt(&mut client, &session, |method, params| match method {
+        "terminal/create" => {
+            assert_eq!(
+                (&params["command"], &params["args"]),
+                (&json!("bash"), &json!(["-c", "touch ran; echo hi"]))
+            );
+            assert_eq!(params["outputByteLimit"], 50_000);
+            json!({"terminalId": "term-1"})
+        }
+        "terminal/wait_for_exit" => json!({"exitCode": 3, "signal": null}),
+        "terminal/output" => json!({"output": "from the editor", "truncated": false}),
+        "terminal/release" => json!({}),
+        other => panic!("{other}"),
+    });
+    assert_eq!(
+        methods(&all),
+        [
+            "session/request_permission",
+            "terminal/create",
+            "terminal/wait_for_exit",
+            "terminal/output",
+            "terminal/release",
+        ]
+    );
+    assert!(!world.work().join("ran").exists(), "it ran here");
+    let updates: Vec<&Value> = all
+        .iter()
+        .map(|message| &message["params"]["update"])
+        .filter(|update| update["sessionUpdate"] == "tool_call_update")
+        .collect();
+    let shown = updates.iter().position(|update| update["content"][0]["terminalId"] == "term-1");
+    assert!(shown.is_some(), "{}", listed(&all));
+    let end = updates.last().expect("an end");
+    assert_eq!(
+        (&end["status"], &end["content"][0]["type"]),
+        (&json!("failed"), &json!("terminal"))
+    );
+    // The model hears what came of it.
+    let context = world.sessions()[0].join("context.jsonl");
+    let context = fs::read_to_string(context).expect("the context");
+    assert!(context.contains("from the editor") && context.contains("exit code: 3"), "{context}");
+}
+
+#[test]
+fn a_cancel_releases_the_terminal() {
+    let world = scripted(&[&call("b", "Bash", &json!({"command": "sleep 1000"}))]);
+    let (mut client, session) = editor(&world, &json!({"terminal": true}));
+    let text = json!({"sessionId": session, "prompt": [{"type": "text", "text": "go"}]});
+    client.request("p", "session/prompt", &text);
+    let asked = |client: &Client, method: &str| {
+        client.until(|message| message["method"] == method).pop().expect("a request")
+    };
+    let permission = asked(&client, "session/request_permission");
+    client
+        .respond(&permission, &json!({"outcome": {"outcome": "selected", "optionId": "approve"}}));
+    let create = asked(&client, "terminal/create");
+    client.respond(&create, &json!({"terminalId": "term-1"}));
+    asked(&client, "terminal/wait_for_exit");
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}),
+    );
+    let (mut is_released, mut stop) = (false, Value::Null);
+    while !is_released || stop.is_null() {
+        let message = client.next();
+        is_released |= message["method"] == "terminal/release";
+        if message["id"] == "p" && message.get("method").is_none() {
+            stop = message["result"]["stopReason"].clone();
+        }
+    }
+    assert_eq!(stop, "cancelled");
+}
+
+#[test]
+fn the_servers_of_the_editor_are_used_and_no_others() {
+    let world = scripted(&["text: done"]);
+    let marks = |name: &str| {
+        let mark = world.work().join(name);
+        json!({"name": name, "command": "touch", "args": [mark], "env": []})
+    };
+    let own =
+        json!({"mcpServers": {"own": {"command": "touch", "args": [world.work().join("own")]}}});
+    fs::write(world.share().join("mcp.json"), own.to_string()).expect("mcp.json");
+    let mut client = Client::run(&world, &["acp"]);
+    client.call("hello", "initialize", &json!({"protocolVersion": 1}));
+    let new = json!({"cwd": world.work(), "mcpServers": [marks("theirs")]});
+    let session = client.call("new", "session/new", &new)["result"]["sessionId"].clone();
+    let all = prompt(&mut client, &session, |_, _| Value::Null);
+    assert_eq!(all.last().expect("an end")["result"]["stopReason"], "end_turn");
+    assert!(world.work().join("theirs").exists(), "the editor's server was started");
+    assert!(!world.work().join("own").exists(), "mcp.json was read");
+}
