@@ -4,7 +4,7 @@ use super::super::effect::Effect;
 use super::super::model::overlay::{Overlay, Page};
 use super::super::model::{Aside, Model};
 use super::super::render::format;
-use super::toast;
+use super::{setup, toast};
 use crate::wire::{Command, McpServerState, SideAnswer};
 
 /// Carries out a command that shows a page; none when it is none of these.
@@ -48,6 +48,13 @@ fn usage(model: &Model) -> Vec<String> {
     if let Some(rate) = (total.input_cache_read * 100).checked_div(input) {
         lines.push(format!("  Read from the cache: {rate} of 100 input tokens"));
     }
+    let answers = usize::try_from(status.requests).unwrap_or(0);
+    lines.push(format!("  {} of the model", format::count(answers, "answer", "answers")));
+    lines.push(match status.cost {
+        Some(cost) => format!("  Cost        {}", setup::money(cost)),
+        None => "  Cost        no price = { input, output } is set below the model in config.toml"
+            .to_owned(),
+    });
     lines
 }
 

@@ -15,12 +15,11 @@ use crate::config::{Secret, Service};
 use crate::wire::Command;
 
 /// The commands carried out here: name, and what it does.
-pub(super) const COMMANDS: [(&str, &str); 5] = [
+pub(super) const COMMANDS: [(&str, &str); 4] = [
     ("model", "Let another model answer, think or not; or connect one"),
     ("login", "Connect a service: its key, its models"),
     ("logout", "Take a key out of the configuration"),
     ("reload", "Read the configuration again"),
-    ("usage", "What this session used: tokens, cache, cost"),
 ];
 
 /// Carries out a command of [`COMMANDS`]; none when it is none.
@@ -33,41 +32,9 @@ pub(super) fn command(model: &mut Model, line: &str, now: f64) -> Option<Vec<Eff
         "login" | "setup" => connect(model),
         "logout" => ask_config(model, Why::Logout),
         "reload" => reload(model, now),
-        "usage" => {
-            let text = usage(model);
-            wire::notice(model, Level::Info, text, now);
-            Vec::new()
-        }
         _ => return None,
     };
     Some(effects)
-}
-
-/// What was used so far, in words.
-fn usage(model: &Model) -> String {
-    let status = &model.status;
-    let used = &status.total_usage;
-    let mut lines = vec![format!(
-        "{} of the model; {} tokens in, {} out",
-        format::count(usize::try_from(status.requests).unwrap_or(0), "answer", "answers"),
-        format::tokens(used.input()),
-        format::tokens(used.output),
-    )];
-    if used.input_cache_read > 0 {
-        #[expect(clippy::cast_precision_loss, reason = "a rate")]
-        let rate = used.input_cache_read as f64 / used.input().max(1) as f64;
-        lines.push(format!(
-            "{} of the input came from the cache ({})",
-            format::tokens(used.input_cache_read),
-            format::percent(rate)
-        ));
-    }
-    lines.push(match status.cost {
-        Some(cost) => format!("Cost: {}", money(cost)),
-        None => "Cost: no price is set for this model (price = { input, output } below [models])"
-            .to_owned(),
-    });
-    lines.join("\n")
 }
 
 /// A cost in the person's own currency: as many digits as say something.

@@ -65,7 +65,11 @@ const LOCAL: &[LocalCommand] = &[
         aliases: &[],
         description: "Vim's keys in the composer, on or off",
     },
-    LocalCommand { name: "usage", aliases: &["status"], description: "Tokens used" },
+    LocalCommand {
+        name: "usage",
+        aliases: &["status"],
+        description: "What was used: tokens, cache, cost",
+    },
     LocalCommand { name: "mcp", aliases: &[], description: "MCP servers and their tools" },
     LocalCommand { name: "hooks", aliases: &[], description: "The configured hooks" },
     LocalCommand {

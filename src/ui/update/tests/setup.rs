@@ -239,7 +239,7 @@ fn the_cost_is_counted_where_there_is_a_price() {
     let shown = crate::ui::update::money(cost);
     assert!(h.picture().contains(&shown), "{}", h.picture());
     h.end_turn().keys("/usage<enter>");
-    assert!(h.picture().contains(&format!("Cost: {shown}")), "{}", h.picture());
+    assert!(h.picture().contains(&format!("Cost        {shown}")), "{}", h.picture());
     assert!(h.picture().contains("2 answers of the model"), "{}", h.picture());
 }
 
