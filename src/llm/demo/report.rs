@@ -31,6 +31,10 @@ pub(super) fn report(done: &Done<'_>, tongue: Tongue) -> String {
                     format!("{} {}", tongue.pick("Done.", "完成。"), short(note, 300))
                 }
                 Some(Kind::Run) => ran(&subject, note, output, tongue),
+                _ if note.trim().is_empty() => match tongue {
+                    Tongue::English => format!("{name} is done; what came of it stands above."),
+                    Tongue::Chinese => format!("{name} 已完成，结果见上。"),
+                },
                 _ => format!("{name}: {}", short(note, 300)),
             }
         }
