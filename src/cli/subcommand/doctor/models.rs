@@ -93,7 +93,7 @@ fn resolve(around: &Surroundings, config: &Config, checks: &mut Vec<Check>) -> V
     match config.resolve_model(around.model.as_deref(), &env) {
         Ok(Some(model)) => {
             default = Some(model.key.clone());
-            checks.push(Check::ok(CONFIG, format!("{} answers ({})", model.key, model.model)));
+            checks.push(Check::ok(CONFIG, format!("{} is the model ({})", model.key, model.model)));
             chosen.push(Chosen { model, is_default: true });
         }
         Ok(None) => checks.push(Check::warn(
