@@ -29,7 +29,7 @@ pub(super) const NO_PEN: &str =
 /// What begins the names of our own methods.
 pub(super) const PREFIX: &str = "kimi_tui/";
 /// Commands of ours that a client may send, by their names behind the prefix.
-pub(super) const OURS: [&str; 17] = [
+pub(super) const OURS: [&str; 21] = [
     "revert",
     "restore",
     "add_rule",
@@ -47,6 +47,10 @@ pub(super) const OURS: [&str; 17] = [
     "preview_rewind",
     "rewind",
     "redo_rewind",
+    "preview_revert",
+    "ledger",
+    "hide",
+    "cancel_call",
 ];
 
 /// When an answer comes.

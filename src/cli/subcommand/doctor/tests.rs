@@ -87,7 +87,10 @@ async fn all_is_well_where_it_is() {
     let checks = house.examine().await;
     let text = as_text(&checks, Look::default());
     assert_eq!(count(&checks, Level::Fail), 0, "{text}");
-    has(&text, &["1 provider, 1 model", "m is the model (gpt)", "p: sk-…cdef from the configuration"]);
+    has(
+        &text,
+        &["1 provider, 1 model", "m is the model (gpt)", "p: sk-…cdef from the configuration"],
+    );
     has(&text, &["yours alone (mode 600)", "m: the server answers and has gpt", "can be written"]);
     assert!(!text.contains(KEY), "{text}");
 }
