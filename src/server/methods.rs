@@ -210,9 +210,19 @@ impl Viewer<'_> {
         }
         self.acts()?;
         let params = if params.is_null() { json!({}) } else { params };
-        let command: Command = read(&method, json!({ "method": name, "params": params }))?;
+        let command: Command = ours(&method, name, params)?;
         self.send(command);
         Ok(Reply::Now(json!({})))
+    }
+}
+
+/// One of our commands. One that takes nothing may come with empty parameters or without.
+fn ours(method: &str, name: &str, params: Value) -> Result<Command, RpcError> {
+    let is_bare = params.as_object().is_some_and(serde_json::Map::is_empty);
+    let bare = json!({ "method": name });
+    match serde_json::from_value(bare) {
+        Ok(command) if is_bare => Ok(command),
+        _ => read(method, json!({ "method": name, "params": params })),
     }
 }
 
@@ -242,5 +252,22 @@ pub(super) fn result_of(outcome: &PromptOutcome, is_ours: bool) -> Result<Value,
         PromptOutcome::Failed { message } => {
             failure(INTERNAL_ERROR, format!("RuntimeError: {message}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_with_and_without_parameters() {
+        let read = |name: &str, params: Value| ours("m", name, params);
+        assert_eq!(read("ledger", json!({})).ok(), Some(Command::Ledger));
+        assert_eq!(read("reload", json!({})).ok(), Some(Command::Reload));
+        let restore = Command::Restore { generation: None };
+        assert_eq!(read("restore", json!({})).ok(), Some(restore));
+        assert_eq!(read("set_title", json!("x")).ok(), Some(Command::SetTitle("x".into())));
+        assert!(read("stop_task", json!({})).is_err());
+        assert!(read("ledger", json!({"a": 1})).is_err());
     }
 }
