@@ -60,6 +60,27 @@ pub struct HostOptions {
     pub env: Env,
 }
 
+impl HostOptions {
+    /// What holds when no flag says anything else.
+    #[must_use]
+    pub fn new(paths: Paths, config: Config, work_dir: PathBuf, env: Env) -> Self {
+        Self {
+            paths,
+            config,
+            work_dir,
+            agent: AgentChoice::default(),
+            model: None,
+            yolo: false,
+            thinking: None,
+            max_steps: None,
+            max_ralph_iterations: None,
+            mcp: McpSources::default(),
+            flags: SessionFlags::default(),
+            env,
+        }
+    }
+}
+
 /// Which session to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionChoice {

@@ -69,20 +69,12 @@ impl House {
     }
 
     fn options(&self) -> HostOptions {
-        HostOptions {
-            paths: Paths::new(self.root.path().join("share")),
-            config: self.config.clone(),
-            work_dir: self.root.path().join("work"),
-            agent: AgentChoice::default(),
-            model: None,
-            yolo: false,
-            thinking: None,
-            max_steps: None,
-            max_ralph_iterations: None,
-            mcp: crate::mcp::McpSources::default(),
-            flags: crate::engine::SessionFlags::default(),
-            env: Env::empty(),
-        }
+        HostOptions::new(
+            Paths::new(self.root.path().join("share")),
+            self.config.clone(),
+            self.root.path().join("work"),
+            Env::empty(),
+        )
     }
 
     fn host(&self) -> Host {

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::cli::args::Args;
 use crate::cli::outcome::End;
+use crate::cli::plan::config_source;
 use crate::config::ConfigSource;
 use crate::engine::Env;
 use crate::paths::Paths;
@@ -109,11 +110,7 @@ fn is_program(file: &std::path::Path) -> bool {
 }
 
 pub(super) fn run(args: &DoctorArgs, flags: &Args) -> anyhow::Result<End> {
-    let source = match (&flags.config_file, &flags.config) {
-        (Some(file), _) => ConfigSource::File(file.clone()),
-        (None, Some(text)) => ConfigSource::Inline(text.clone()),
-        (None, None) => ConfigSource::Default,
-    };
+    let source = config_source(flags);
     let around = Surroundings {
         paths: Paths::from_env()?,
         source,

@@ -5,11 +5,11 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anyhow::Context as _;
 use rustix::termios::{self, LocalModes, OptionalActions};
 
-use crate::agent::AgentChoice;
 use crate::cli::args::Args;
 use crate::cli::outcome::End;
+use crate::cli::plan::config_source;
 use crate::config::edit::Edit;
-use crate::config::{Config, ConfigSource, KIMI_CODE, LoginCode, Offered, Secret, Service};
+use crate::config::{Config, KIMI_CODE, LoginCode, Offered, Secret, Service};
 use crate::engine::{Env, Host, HostOptions};
 use crate::error::user;
 use crate::paths::Paths;
@@ -62,26 +62,13 @@ pub(super) fn logout(args: &LogoutArgs, flags: &Args) -> anyhow::Result<End> {
 }
 
 fn host(flags: &Args) -> anyhow::Result<Host> {
-    let source = match (&flags.config_file, &flags.config) {
-        (Some(file), _) => ConfigSource::File(file.clone()),
-        (None, Some(text)) => ConfigSource::Inline(text.clone()),
-        (None, None) => ConfigSource::Default,
-    };
-    let options = HostOptions {
-        paths: Paths::from_env()?,
-        config: Config::default(),
-        work_dir: std::env::temp_dir(),
-        agent: AgentChoice::default(),
-        model: None,
-        yolo: false,
-        thinking: None,
-        max_steps: None,
-        max_ralph_iterations: None,
-        mcp: crate::mcp::McpSources::default(),
-        flags: crate::engine::SessionFlags::default(),
-        env: Env::process(),
-    };
-    Ok(Host::new(options).reading(source))
+    let options = HostOptions::new(
+        Paths::from_env()?,
+        Config::default(),
+        std::env::temp_dir(),
+        Env::process(),
+    );
+    Ok(Host::new(options).reading(config_source(flags)))
 }
 
 /// Who is asked.
@@ -266,21 +253,13 @@ mod tests {
     }
 
     fn house(folder: &std::path::Path) -> Host {
-        Host::new(HostOptions {
-            paths: Paths::new(folder),
-            config: Config::default(),
-            work_dir: folder.to_owned(),
-            agent: AgentChoice::default(),
-            model: None,
-            yolo: false,
-            thinking: None,
-            max_steps: None,
-            max_ralph_iterations: None,
-            mcp: crate::mcp::McpSources::default(),
-            flags: crate::engine::SessionFlags::default(),
-            env: Env::empty(),
-        })
-        .reading(ConfigSource::Default)
+        Host::new(HostOptions::new(
+            Paths::new(folder),
+            Config::default(),
+            folder.to_owned(),
+            Env::empty(),
+        ))
+        .reading(crate::config::ConfigSource::Default)
     }
 
     #[tokio::test]

@@ -2,7 +2,6 @@ use std::fs;
 use std::time::Duration;
 
 use super::*;
-use crate::agent::AgentChoice;
 use crate::engine::{Env, SessionChoice};
 use crate::paths::Paths;
 use crate::wire::{Command, Door, DoorMessage, SessionInfo};
@@ -40,21 +39,8 @@ impl House {
     fn host(&self) -> Host {
         let paths = Paths::new(self.0.path().join("share"));
         let config = Config::load(&paths, &ConfigSource::Default).expect("loads").config;
-        Host::new(HostOptions {
-            paths,
-            config,
-            work_dir: self.0.path().join("work"),
-            agent: AgentChoice::default(),
-            model: None,
-            yolo: false,
-            thinking: None,
-            max_steps: None,
-            max_ralph_iterations: None,
-            mcp: crate::mcp::McpSources::default(),
-            flags: crate::engine::SessionFlags::default(),
-            env: Env::empty(),
-        })
-        .reading(ConfigSource::Default)
+        Host::new(HostOptions::new(paths, config, self.0.path().join("work"), Env::empty()))
+            .reading(ConfigSource::Default)
     }
 }
 
