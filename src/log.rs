@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jiff::Zoned;
+use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -91,7 +92,9 @@ struct LineWriter<'a>(&'a DailyFile);
 
 impl Write for LineWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.append(Zoned::now().date(), bytes);
+        // The days are UTC's, as the times in the lines are. Asking for the local day would read the
+        // machine's whole list of time zones, before the first frame.
+        self.0.append(TimeZone::UTC.to_datetime(Timestamp::now()).date(), bytes);
         Ok(bytes.len())
     }
 

@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::io::Read;
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, test_kill_process};
@@ -184,6 +185,36 @@ fn signals_end_it_in_order_and_give_the_terminal_back() {
         screen.signal(signal);
         screen.wait_for_end();
         assert!(screen.is_restored(), "{signal:?}:\n{}", screen.text());
+    }
+}
+
+#[test]
+fn a_terminal_that_goes_without_a_signal_ends_it_too() {
+    use portable_pty::{PtySize, native_pty_system};
+    use rustix::fs::{Mode, OFlags, open};
+    let world = World::new();
+    let pty = native_pty_system().openpty(PtySize::default()).expect("a pseudo terminal");
+    let name = pty.master.tty_name().expect("its name");
+    let side =
+        || open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("the program's side");
+    // It is not this program's own terminal: nothing tells it by a signal.
+    let mut child =
+        world.command(&[]).stdin(side()).stdout(side()).stderr(side()).spawn().expect("started");
+    drop(pty.slave);
+    let mut reader = pty.master.try_clone_reader().expect("a reader");
+    let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&seen).contains("Ask") {
+        let count = reader.read(&mut buffer).expect("a screen");
+        seen.extend_from_slice(&buffer[..count]);
+    }
+    drop((reader, pty.master));
+    let deadline = Instant::now() + LIMIT;
+    while child.try_wait().expect("a state").is_none() {
+        if Instant::now() > deadline {
+            child.kill().expect("killed");
+            panic!("it goes on without a terminal");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod effect;
 mod exec;
 mod external;
+mod hangup;
 pub mod key;
 pub mod keymap;
 pub mod model;

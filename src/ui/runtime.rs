@@ -1,17 +1,20 @@
 //! The loop: waits for something to happen, lets `update` take it in, carries out the effects, draws.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::EventStream;
 use futures::StreamExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
 use super::exec::{Done, DoorSource, Executor};
 use super::external;
+use super::hangup;
 use super::model::Model;
 use super::msg::Msg;
 use super::terminal::{self, Guard, Screen};
@@ -75,15 +78,18 @@ struct Signals {
     hangup: Signal,
     interrupt: Signal,
     stop: Signal,
+    /// The terminal is gone, though no signal said so.
+    gone: Arc<Notify>,
 }
 
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    fn listen(gone: Arc<Notify>) -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
+            gone,
         })
     }
 }
@@ -93,7 +99,7 @@ pub(super) async fn run(
     mut model: Model,
     target: OpenTarget,
     theme: Theme,
-    host: std::sync::Arc<dyn DoorSource>,
+    host: Arc<dyn DoorSource>,
 ) -> anyhow::Result<Option<SessionId>> {
     terminal::install_panic_hook();
     let time = Time::start();
@@ -101,7 +107,7 @@ pub(super) async fn run(
     let screen = terminal::screen()?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
-    model.status.info = std::sync::Arc::new(crate::wire::SessionInfo {
+    model.status.info = Arc::new(crate::wire::SessionInfo {
         work_dir: host.work_dir().to_path_buf(),
         ..crate::wire::SessionInfo::default()
     });
@@ -119,7 +125,7 @@ pub(super) async fn run(
         time,
         executor,
         input: None,
-        signals: Signals::listen()?,
+        signals: Signals::listen(hangup::watch())?,
         editor,
         shown_title: String::new(),
         listener: None,
@@ -169,6 +175,7 @@ impl App {
                 () = frame => self.draw()?,
                 _ = signals.terminate.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.hangup.recv() => self.take_in(Msg::Terminate)?,
+                () = signals.gone.notified() => self.take_in(Msg::Terminate)?,
                 _ = signals.interrupt.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.stop.recv() => self.suspend()?,
                 done = results.recv() => if let Some(done) = done { self.finish(done)? },
@@ -375,7 +382,7 @@ impl App {
         let result = external::edit(text, &self.editor);
         self.guard = Some(Guard::take(&self.model.settings)?);
         // An interrupt that was meant for the editor does not end this program.
-        self.signals = Signals::listen()?;
+        self.signals = Signals::listen(Arc::clone(&self.signals.gone))?;
         self.forget()?;
         self.clock.want_now();
         self.take_in(Msg::Edited(result))
