@@ -137,6 +137,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     })
     .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    signals::survive_file_limits(&runtime);
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme, screen_reader } => {
             let options = UiOptions {

@@ -237,3 +237,15 @@ fn logs_go_to_a_file_and_keys_never_do() {
     assert!(!log.contains(key), "{log}");
     assert!(!stderr.contains("TRACE") && !stderr.contains("DEBUG"), "{stderr}");
 }
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_and_no_sudden_end() {
+    let world = World::new();
+    let limited = "ulimit -f 4; exec \"$0\" --print -p hello";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited]).arg(world.command(&[]).get_program());
+    command.current_dir(world.work()).env_clear().envs(world.environment());
+    let (code, _, told) = told(&command.output().expect("the program"));
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("context.jsonl: File too large"), "{told}");
+}
