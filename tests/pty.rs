@@ -339,6 +339,16 @@ fn who_ends_it_while_an_editor_is_open_is_obeyed_and_the_draft_kept() {
 }
 
 #[test]
+fn a_long_paste_without_brackets_is_read_to_its_end() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    // Less than a terminal buffers, more than is read at once.
+    screen.send(&format!("{}the end", "word ".repeat(600)));
+    screen.wait_for_text("the end");
+}
+
+#[test]
 fn what_a_model_says_cannot_reach_the_terminal() {
     let text = "Before\u{1b}]52;c;aGFjaw==\u{7}\u{1b}[2Jafter 终端 👩‍💻";
     let scenario = Scenario { when: "Attack", answers: vec![vec![Piece::Text(text)]] };
