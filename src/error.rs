@@ -39,3 +39,29 @@ impl std::error::Error for UserError {}
 pub fn user(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(UserError { message: message.into(), hint: Some(hint.into()) })
 }
+
+/// `error` and what caused it, each said once: many errors repeat their cause in their own words.
+#[must_use]
+pub fn in_words(error: &anyhow::Error) -> String {
+    let mut lines = Vec::new();
+    for cause in error.chain() {
+        let line = cause.to_string();
+        if !lines.iter().any(|told: &String| told.contains(&line)) {
+            lines.push(line);
+        }
+    }
+    lines.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_was_named_is_not_named_again() {
+        let full = || anyhow::anyhow!("no space");
+        let told = in_words(&full().context("cannot write x: no space. Free some"));
+        assert_eq!(told, "cannot write x: no space. Free some");
+        assert_eq!(in_words(&full().context("cannot write x")), "cannot write x: no space");
+    }
+}

@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 use support::LIMIT;
 use support::server::{Piece, Scenario, Server, text_of};
 use support::terminal::{Terminal, shows};
-use support::world::World;
+use support::world::{World, program};
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const CTRL_L: &str = "\x0c";
+const CTRL_O: &str = "\x0f";
 const CTRL_T: &str = "\x14";
 const CTRL_Z: &str = "\x1a";
 const ENTER: &str = "\r";
@@ -178,7 +179,7 @@ fn a_turn_that_is_stopped_takes_its_processes_with_it() {
 
 #[test]
 fn signals_end_it_in_order_and_give_the_terminal_back() {
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
         let world = World::new();
         let mut screen = Terminal::start(&world, &[], 80, 24);
         screen.wait_for_text(READY);
@@ -314,13 +315,16 @@ fn the_chosen_theme_is_there_the_next_time() {
 #[test]
 fn it_can_be_suspended_comes_back_and_draws_again() {
     let world = World::new();
-    let mut screen = Terminal::start(&world, &[], 80, 24);
+    let mut screen = Terminal::run(&world, "sh", &["-i"], 80, 24);
+    // Through a script: the shell waits for the whole job, not for this program alone.
+    screen.send(&format!("sh -c '{}; true'\n", program()));
     screen.wait_for_text(READY);
     screen.send(CTRL_Z);
     screen.wait_for("the terminal to be given back", |screen| !screen.alternate_screen());
-    screen.wait_until_stopped();
+    screen.send("echo the shell is $((40 + 2))\n");
+    screen.wait_for_text("the shell is 42");
     assert!(screen.is_restored());
-    screen.signal(Signal::CONT);
+    screen.send("fg\n");
     let is_back = |screen: &vt100::Screen| screen.alternate_screen() && shows(screen, READY);
     screen.wait_for("the screen to come back", is_back);
     screen.send(CTRL_L);
@@ -329,7 +333,50 @@ fn it_can_be_suspended_comes_back_and_draws_again() {
     screen.send(CTRL_C);
     screen.wait_for_text(READY);
     screen.send(CTRL_D);
+    screen.wait_for("the shell", |screen| !screen.alternate_screen());
+    screen.send("exit\n");
     assert_eq!(screen.wait_for_end(), 0);
+}
+
+#[test]
+fn without_a_shell_to_come_back_from_it_is_not_suspended() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_Z);
+    screen.wait_for_text("Not suspended");
+    screen.signal(Signal::TSTP);
+    screen.send("typed");
+    screen.wait_for_text("typed");
+}
+
+#[test]
+fn who_ends_it_while_an_editor_is_open_is_obeyed_and_the_draft_kept() {
+    let talk = Scenario { when: "Say", answers: vec![vec![Piece::Text("It is said.")]] };
+    let (world, server) = with_server(vec![talk]);
+    let editor = "sh -c 'echo in the editor; read line; echo $line >$0'";
+    world.write_config(&format!("default_editor = \"{editor}\"\n{}", server.config()));
+    let mut screen = Terminal::start(&world, &["Say it"], 80, 24);
+    screen.wait_for_text("It is said.");
+    screen.wait_for_text(READY);
+    screen.send(CTRL_O);
+    screen.wait_for_text("in the editor");
+    screen.signal(Signal::TERM);
+    screen.send("a long thought\n");
+    screen.wait_for_end();
+    assert!(screen.is_restored(), "{}", screen.text());
+    let screen = Terminal::start(&world, &["-C"], 80, 24);
+    screen.wait_for_text("a long thought");
+}
+
+#[test]
+fn a_long_paste_without_brackets_is_read_to_its_end() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    // Less than a terminal buffers, more than is read at once.
+    screen.send(&format!("{}the end", "word ".repeat(600)));
+    screen.wait_for_text("the end");
 }
 
 #[test]

@@ -120,3 +120,18 @@ fn sessions_are_listed_searched_and_tidied_up_from_the_shell() {
     let (ok, told) = run(&world, &["export", "nobody"]);
     assert!(!ok && told.contains("kimi-tui sessions --all"), "{told}");
 }
+
+#[test]
+fn without_kimi_json_the_sessions_of_this_folder_are_still_listed() {
+    let (world, _server, _) = two_folders();
+    for lost in [None, Some("damaged")] {
+        let file = world.share().join("kimi.json");
+        match lost {
+            None => fs::remove_file(&file).expect("kimi.json"),
+            Some(text) => fs::write(&file, text).expect("kimi.json"),
+        }
+        let (ok, here) = run(&world, &["sessions"]);
+        assert!(ok && here.contains("Water the plants"), "{here}");
+        assert!(!here.contains("Feed the cat"), "{here}");
+    }
+}

@@ -10,6 +10,7 @@ use super::offer;
 use super::tell::Teller;
 use crate::config::Config;
 use crate::engine::{Elsewhere, Host, OpenSession};
+use crate::error::in_words;
 use crate::mcp::{McpServer, McpTransport};
 use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, RpcError};
 use crate::wire::record;
@@ -93,7 +94,7 @@ pub(super) fn config(host: &Host) -> Result<Config, RpcError> {
 /// An error for a person.
 pub(super) fn failed(error: &anyhow::Error) -> RpcError {
     tracing::warn!("{error:#}");
-    RpcError::new(INTERNAL_ERROR, format!("{error:#}"))
+    RpcError::new(INTERNAL_ERROR, in_words(error))
 }
 
 /// Tells what was in a session, as it was recorded until now.

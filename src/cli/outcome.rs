@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::print::Interrupt;
-use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_RETRYABLE};
+use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_RETRYABLE, in_words};
 use crate::ui::render::sanitize::sanitize;
 use crate::wire::PromptOutcome;
 
@@ -62,15 +62,7 @@ pub(super) fn end_of(outcome: PromptOutcome) -> End {
 
 /// Tells `error` on standard error: what happened, why, and what to do.
 pub(super) fn report(error: &anyhow::Error) {
-    let mut lines = Vec::new();
-    for cause in error.chain() {
-        let line = cause.to_string();
-        // Many errors repeat their cause in their own words.
-        if !lines.iter().any(|told: &String| told.contains(&line)) {
-            lines.push(line);
-        }
-    }
-    tell(&format!("kimi-tui: {}", lines.join(": ")));
+    tell(&format!("kimi-tui: {}", in_words(error)));
 }
 
 /// Writes a line to standard error; nobody reading is no failure.

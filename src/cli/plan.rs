@@ -106,6 +106,14 @@ pub(super) fn resolve(
     if prompts.next().is_some() {
         return Err(usage("there are two prompts: give one of PROMPT, --prompt and --command"));
     }
+    // A flag that would be read and have no effect is refused, whatever the front end.
+    let prints = args.print || args.quiet;
+    if !prints && (args.input_format.is_some() || args.output_format.is_some()) {
+        return Err(usage("--input-format and --output-format belong to --print: give it too"));
+    }
+    if !prints && args.final_message_only {
+        return Err(usage("--final-message-only belongs to --print: give both"));
+    }
     let reads_messages = args.input_format == Some(Format::StreamJson);
     let picks = args.session.as_deref().is_some_and(|id| id.trim().is_empty());
     let front = if args.wire {
@@ -144,10 +152,6 @@ pub(super) fn resolve(
             None => PromptFrom::Stdin,
         };
         FrontEnd::Print { prompt, wants }
-    } else if args.input_format.is_some() || args.output_format.is_some() {
-        return Err(usage("--input-format and --output-format belong to --print: give it too"));
-    } else if args.final_message_only {
-        return Err(usage("--final-message-only belongs to --print: give both"));
     } else {
         screen(prompt, args.theme, args.screen_reader, terminals)?
     };
@@ -337,6 +341,9 @@ mod tests {
             (&["--max-steps-per-turn", "0"], "0 is not in 1.."),
             (&["--print"], "--print needs a prompt"),
             (&["--final-message-only"], "belongs to --print"),
+            (&["--wire", "--final-message-only"], "belongs to --print"),
+            (&["--wire", "--output-format", "stream-json"], "belong to --print"),
+            (&["--daemon", "--input-format", "stream-json"], "belong to --print"),
             (&["-r", "../../etc"], "a session's id has letters"),
             (&["-r", ".."], "a session's id has letters"),
             (&["--log-level", "loud"], "invalid value 'loud'"),

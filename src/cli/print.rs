@@ -219,6 +219,11 @@ impl<'a> Printer<'a> {
                 }
             }
             Event::CompactionBegin(_) => self.progress("Summarising the context"),
+            // Such as that the answer was cut off, or that the turn was stopped.
+            Event::Notification(note) if matches!(&*note.severity, "warning" | "error") => {
+                let title = note.title.trim_end_matches('.');
+                self.problem(&format!("{title}. {}", note.body));
+            }
             Event::Notification(note) => self.progress(&first_line(&note.title)),
             _ => {}
         }

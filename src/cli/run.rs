@@ -103,6 +103,8 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     crate::log::start(&paths.logs(), plan.log_level);
     log_panics();
     let work_dir = work_dir(plan.work_dir.as_deref())?;
+    check_folders("--add-dir", &plan.flags.added_dirs)?;
+    check_folders("--skills-dir", &plan.flags.skill_dirs)?;
     check_writable(&paths.share)?;
     let version = env!("CARGO_PKG_VERSION");
     tracing::info!(version, work_dir = %work_dir.display(), session = ?plan.session, "started");
@@ -137,6 +139,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     })
     .reading(plan.config);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    signals::survive_file_limits(&runtime);
     let end = match plan.front {
         FrontEnd::Screen { first_prompt, theme, screen_reader } => {
             let options = UiOptions {
@@ -301,6 +304,17 @@ pub(super) fn work_dir(flag: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(absolute)
 }
 
+/// A folder that is not there would be left out, and nobody would know.
+fn check_folders(flag: &str, folders: &[PathBuf]) -> anyhow::Result<()> {
+    match folders.iter().find(|folder| !folder.is_dir()) {
+        None => Ok(()),
+        Some(folder) => Err(user(
+            format!("There is no folder {}.", folder.display()),
+            format!("Check the path given with {flag}."),
+        )),
+    }
+}
+
 fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
@@ -343,6 +357,16 @@ mod tests {
         assert!(work_dir(Some(&dotted)).is_err());
         let real = folder.path().canonicalize().expect("real");
         assert_eq!(work_dir(Some(&folder.path().join("."))).expect("a folder"), real);
+    }
+
+    #[test]
+    fn folders_that_are_not_there_are_told_with_their_flag() {
+        let folder = tempfile::tempdir().expect("folder");
+        let here = folder.path().to_owned();
+        let gone = folder.path().join("gone");
+        check_folders("--add-dir", std::slice::from_ref(&here)).expect("it is there");
+        let told = check_folders("--add-dir", &[here, gone]).expect_err("gone").to_string();
+        assert!(told.contains("gone") && told.contains("--add-dir"), "{told}");
     }
 
     #[test]

@@ -4,6 +4,24 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::print::Interrupt;
 
+/// A file that may not grow (`ulimit -f`) is then an error of that write, as a full disk is, and not
+/// the sudden end of the program.
+pub(super) fn survive_file_limits(runtime: &tokio::runtime::Runtime) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let _on_it = runtime.enter();
+        let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        // Once somebody has listened, the signal does no more than arrive.
+        if let Err(error) = signal(kind) {
+            tracing::warn!(%error, "a limit of the size of files would end the program");
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = runtime;
+}
+
 /// What arrives from now on. Must be called on the runtime.
 #[cfg(unix)]
 pub(super) fn listen() -> std::io::Result<UnboundedReceiver<Interrupt>> {

@@ -144,6 +144,10 @@ impl ContextFile {
                 self.on_disk = length;
                 // The exchange is done; if the folder cannot be synced now, `sync` says so.
                 self.new_name = rotation::sync_parent(&self.path).is_err();
+                if let Some(number) = number {
+                    let kept = rotation::rotated_path(&self.path, number);
+                    tracing::info!("Rotated context file: {}", kept.display());
+                }
                 Ok(number)
             }
             Err(error) => {

@@ -176,10 +176,14 @@ impl McpPool {
     /// Asks servers that said so for their new tools.
     pub async fn refresh(&self) {
         for slot in &self.0.slots {
-            let found = match slot.client.read().await.as_ref() {
+            // Held while the server is being connected, which may take as long as it likes: a turn
+            // does not wait for that.
+            let Ok(client) = slot.client.try_read() else { continue };
+            let found = match client.as_ref() {
                 Some(client) => client.changed_tools().await,
                 None => None,
             };
+            drop(client);
             if let Some(found) = found {
                 held(&slot.progress).found = found;
                 slot.tell();

@@ -169,6 +169,22 @@ async fn bad_servers_harm_nobody_and_say_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_turn_waits_for_a_silent_server_no_longer_than_it_may() {
+    let world = World::new();
+    let mut options = world.options();
+    options.limits.turn = Duration::from_millis(100);
+    options.limits.connect = Duration::from_secs(600);
+    let pool = McpPool::start(vec![world.server("silent", "silent")], options);
+    let begin_of_a_turn = async {
+        pool.settle().await;
+        pool.refresh().await;
+    };
+    tokio::time::timeout(Duration::from_secs(30), begin_of_a_turn).await.expect("the turn goes on");
+    let state = pool.status().servers[0].status;
+    assert!(matches!(state, McpServerState::Pending | McpServerState::Connecting), "{state:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_dies_hangs_or_says_too_much_is_an_error_for_the_model() {
     let world = World::new();
     let mut options = world.options();

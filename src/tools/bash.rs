@@ -94,11 +94,15 @@ impl TypedTool for Bash {
         }
         let running = spawn_shell(&params.command, &context.work_dir).map_err(|error| {
             let folder = context.work_dir.display();
+            if !context.work_dir.is_dir() {
+                let what = format!(
+                    "The work folder `{folder}` is gone, so no command can run in it. Nothing was \
+                     run; ask the user to bring the folder back."
+                );
+                return Failure::new(what, format!("The work folder {folder} is gone"));
+            }
             Failure::new(
-                format!(
-                    "The shell could not be started in `{folder}`: {error}. \
-                     Does the folder still exist?"
-                ),
+                format!("The shell could not be started in `{folder}`: {error}."),
                 "Shell not started",
             )
         })?;

@@ -11,11 +11,16 @@ use super::schema;
 use super::tool::ToolContext;
 use crate::message::{ToolCall, ToolReturn, mended};
 
+/// Characters of an unknown tool's name that are told back, at most.
+const LONGEST_NAME: usize = 100;
+
 /// Runs `call`. Never fails: an unknown tool, broken JSON, wrong arguments and a tool that panics
 /// are error results. Dropping the future stops the tool.
 pub async fn call_tool(tools: &Toolset, call: &ToolCall, context: &ToolContext) -> ToolReturn {
     let name = call.function.name.as_str();
     let Some(tool) = tools.get(name) else {
+        // A model gone wrong may write pages here.
+        let name: String = name.chars().take(LONGEST_NAME).collect();
         let known: Vec<&str> = tools.names().collect();
         return ToolReturn::error(
             format!("Tool `{name}` not found. The tools are: {}.", known.join(", ")),

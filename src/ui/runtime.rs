@@ -77,6 +77,7 @@ struct Signals {
     terminate: Signal,
     hangup: Signal,
     interrupt: Signal,
+    quit: Signal,
     stop: Signal,
     /// The terminal is gone, though no signal said so.
     gone: Arc<Notify>,
@@ -88,6 +89,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             gone,
         })
@@ -177,6 +179,7 @@ impl App {
                 _ = signals.hangup.recv() => self.take_in(Msg::Terminate)?,
                 () = signals.gone.notified() => self.take_in(Msg::Terminate)?,
                 _ = signals.interrupt.recv() => self.take_in(Msg::Terminate)?,
+                _ = signals.quit.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.stop.recv() => self.suspend()?,
                 done = results.recv() => if let Some(done) = done { self.finish(done)? },
                 message = self.executor.next_from_door() => self.hear(message)?,
@@ -381,8 +384,10 @@ impl App {
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
         self.guard = Some(Guard::take(&self.model.settings)?);
-        // An interrupt that was meant for the editor does not end this program.
-        self.signals = Signals::listen(Arc::clone(&self.signals.gone))?;
+        // What was typed to stop the editor does not end this program. Whoever ends this program
+        // meanwhile is obeyed when the editor has given its text back.
+        self.signals.interrupt = signal(SignalKind::interrupt())?;
+        self.signals.quit = signal(SignalKind::quit())?;
         self.forget()?;
         self.clock.want_now();
         self.take_in(Msg::Edited(result))
@@ -390,9 +395,18 @@ impl App {
 
     /// Gives the terminal back, stops, and takes it again when the shell lets it go on.
     fn suspend(&mut self) -> anyhow::Result<()> {
+        use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+
+        // A shell with jobs gives each a group of its own. Where there is none, in a window opened
+        // for this program alone, nobody could wake it.
+        if getsid(None)? == getpgrp() {
+            let why = "Not suspended: there is no shell here to come back from";
+            return self.take_in(Msg::Said(why.to_owned()));
+        }
         drop(self.guard.take());
-        // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
-        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for; with a
+        // script that started this, or the shell would go on waiting for it.
+        kill_current_process_group(Signal::STOP)?;
         self.guard = Some(Guard::take(&self.model.settings)?);
         self.forget()?;
         self.clock.want_now();

@@ -237,3 +237,31 @@ fn logs_go_to_a_file_and_keys_never_do() {
     assert!(!log.contains(key), "{log}");
     assert!(!stderr.contains("TRACE") && !stderr.contains("DEBUG"), "{stderr}");
 }
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_and_no_sudden_end() {
+    let world = World::new();
+    let limited = "ulimit -f 4; exec \"$0\" --print -p hello";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited]).arg(world.command(&[]).get_program());
+    command.current_dir(world.work()).env_clear().envs(world.environment());
+    let (code, _, told) = told(&command.output().expect("the program"));
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("context.jsonl: File too large"), "{told}");
+}
+
+#[test]
+fn the_log_tells_where_an_old_context_went() {
+    let (world, _server) = served(vec![vec![Piece::Text("Done.")]]);
+    let (code, _, told) = run(&world, &["--print", "-p", "go"]);
+    assert_eq!(code, 0, "{told}");
+    let (code, _, told) = run(&world, &["--print", "-C", "-p", "/clear"]);
+    assert_eq!(code, 0, "{told}");
+    let kept = world.sessions()[0].join("context_1.jsonl");
+    assert!(kept.is_file());
+    let logs = std::fs::read_dir(world.share().join("logs")).expect("logs");
+    let log: String = logs
+        .map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a log"))
+        .collect();
+    assert!(log.contains(&format!("Rotated context file: {}", kept.display())), "{log}");
+}

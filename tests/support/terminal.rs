@@ -3,10 +3,10 @@
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::LIMIT;
 use super::world::{World, program};
@@ -29,8 +29,13 @@ pub struct Terminal {
 impl Terminal {
     /// Starts the program with `args` on a terminal of this size.
     pub fn start(world: &World, args: &[&str], columns: u16, rows: u16) -> Self {
+        Self::run(world, program(), args, columns, rows)
+    }
+
+    /// The same with another program.
+    pub fn run(world: &World, program: &str, args: &[&str], columns: u16, rows: u16) -> Self {
         let pty = native_pty_system().openpty(size(columns, rows)).expect("a pseudo terminal");
-        let mut command = CommandBuilder::new(program());
+        let mut command = CommandBuilder::new(program);
         command.args(args);
         command.cwd(world.work());
         command.env_clear();
@@ -122,17 +127,6 @@ impl Terminal {
     /// Sends a signal to the program.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("sent");
-    }
-
-    /// Waits until the program has stopped itself.
-    pub fn wait_until_stopped(&self) {
-        let deadline = Instant::now() + LIMIT;
-        let options = WaitOptions::UNTRACED | WaitOptions::NOHANG;
-        while !matches!(waitpid(Some(self.pid()), options), Ok(Some((_, state))) if state.stopped())
-        {
-            assert!(Instant::now() < deadline, "it does not stop");
-            std::thread::sleep(Duration::from_millis(5));
-        }
     }
 
     fn pid(&self) -> Pid {

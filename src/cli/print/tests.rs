@@ -234,3 +234,26 @@ async fn an_engine_that_is_gone_is_a_failure() {
     let end = run(&mut door, "go".into(), ALL, outputs, &mut interrupts).await;
     assert_eq!(end.code(), 1);
 }
+
+#[tokio::test]
+async fn a_warning_is_told_whether_progress_is_wanted_or_not() {
+    let note = |severity: &str, title: &str| {
+        let note = serde_json::json!({
+            "id": "n", "category": "system", "type": "x", "source_kind": "s", "source_id": "i",
+            "title": title, "body": "Ask it to go on.", "severity": severity, "created_at": 1.0,
+            "payload": {}
+        });
+        let note = serde_json::from_value(note).expect("a notification");
+        DoorMessage::Event(Event::Notification(note))
+    };
+    let script = vec![
+        text("half an"),
+        note("info", "All well"),
+        note("warning", "It is cut off"),
+        finished(),
+    ];
+    let wants = Wants { final_only: false, progress: false };
+    let mut answer = Vec::new();
+    let (_, notes, _) = run_with(script, wants, false, &mut answer).await;
+    assert_eq!(notes, "It is cut off. Ask it to go on.\n");
+}

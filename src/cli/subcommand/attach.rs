@@ -14,7 +14,7 @@ use crate::cli::outcome::End;
 use crate::cli::run;
 use crate::config::Config;
 use crate::engine::SessionChoice;
-use crate::error::user;
+use crate::error::{in_words, user};
 use crate::paths::Paths;
 use crate::remote::{self, Connected};
 use crate::ui::{self, DoorSource, UiOptions};
@@ -97,7 +97,7 @@ impl DoorSource for Elsewhere {
                 Target::Command(command) => remote::start(command, &self.work_dir).await,
                 Target::Socket(path) => join(path, self.work_dir.clone()).await,
             };
-            let Connected { door, story } = connected.map_err(|error| format!("{error:#}"))?;
+            let Connected { door, story } = connected.map_err(|error| in_words(&error))?;
             Ok((door, Some(story)))
         })
     }

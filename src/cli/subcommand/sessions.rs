@@ -12,9 +12,9 @@ use crate::cli::outcome::{End, tell};
 use crate::cli::run;
 use crate::error::user;
 use crate::message::SessionId;
-use crate::paths::Paths;
+use crate::paths::{Paths, work_dir_hash};
 use crate::session::index::{Excerpt, Query, Refreshed, SearchOptions, SessionIndex};
-use crate::session::{FolderSessions, Session, SessionStore, SessionSummary, disk_use};
+use crate::session::{FolderSessions, Place, Session, SessionStore, SessionSummary, disk_use};
 use crate::ui::render::format;
 use crate::ui::render::sanitize::sanitize;
 
@@ -214,6 +214,13 @@ fn folders(
     index: &SessionIndex,
 ) -> anyhow::Result<Vec<FolderSessions>> {
     let mut folders = index.list(false)?;
+    // kimi.json may be lost or damaged; the folder one stands in is known all the same.
+    let bucket = work_dir_hash(&archive.work_dir);
+    for folder in &mut folders {
+        if matches!(&folder.place, Place::Unknown { bucket: of } if *of == bucket) {
+            folder.place = Place::Here(archive.work_dir.clone());
+        }
+    }
     let is_here = |folder: &FolderSessions| folder.place.work_dir() == Some(&archive.work_dir);
     folders.retain(|folder| args.all || is_here(folder));
     folders.sort_by_key(|folder| !is_here(folder));

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::config::Config;
 use crate::engine::{Host, SessionChoice};
+use crate::error::in_words;
 use crate::paths::Paths;
 use crate::wire::Door;
 use crate::wire::story::Story;
@@ -74,8 +75,7 @@ impl DoorSource for Host {
         choice: &'a SessionChoice,
     ) -> BoxFuture<'a, Result<(Door, Option<Story>), String>> {
         Box::pin(async move {
-            let door =
-                Host::open(self, choice, true).await.map_err(|error| format!("{error:#}"))?;
+            let door = Host::open(self, choice, true).await.map_err(|error| in_words(&error))?;
             Ok((door, None))
         })
     }

@@ -83,7 +83,7 @@ pub(super) fn draw(
     if let Some(new) = new {
         draw_more_below(model, theme, new, area, buffer);
     }
-    if model.transcript.is_tail && top == (0, 0) {
+    if model.transcript.is_tail && model.opening.is_some() && top == (0, 0) {
         let text = " what was before is being read ";
         let x = area.right().saturating_sub(columns(text));
         put(buffer, (x.max(area.x), area.y), area.width, text, theme.badge);

@@ -32,12 +32,12 @@ pub(super) fn inset(area: Rect) -> Rect {
 }
 
 /// Columns of everything but the panes.
+///
+/// The terminal may have become smaller since the model heard of its size: what is drawn is `area`.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
-    if model.screen.has_sidebar() {
-        area.width - (area.width / 4).clamp(30, 44)
-    } else {
-        area.width
-    }
+    let panes = (area.width / 4).clamp(30, 44);
+    let has_panes = model.screen.has_sidebar() && area.width >= 2 * panes;
+    if has_panes { area.width - panes } else { area.width }
 }
 
 /// Divides the screen; the subject of an approval request would take `subject_rows`.

@@ -31,6 +31,8 @@ mod search;
 mod sessions;
 mod setup;
 mod sidebar;
+#[cfg(test)]
+mod sizes;
 mod statusline;
 mod tasks;
 #[cfg(test)]

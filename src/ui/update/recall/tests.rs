@@ -129,3 +129,18 @@ fn an_end_that_comes_late_is_not_shown() {
     h.send(Msg::Preview { id, transcript: Box::new(transcript) });
     assert!(h.model.transcript.cells().is_empty());
 }
+
+#[test]
+fn what_will_not_come_is_not_announced() {
+    let story = story(3);
+    let mut h = Harness::unopened(80, 30);
+    let id = h.model.next_effect();
+    h.model.opening = Some(id);
+    let transcript = Recall::tail(story[story.len() - RECORDS_A_TURN..].to_vec(), h.now);
+    h.send(Msg::Preview { id, transcript: Box::new(transcript) });
+    assert!(h.picture().contains("what was before is being read"), "{}", h.picture());
+    h.send(Msg::Opened { id, result: Err("it is open elsewhere".to_owned()) });
+    let failed = h.picture();
+    assert!(failed.contains("it is open elsewhere") && failed.contains("answer 2"), "{failed}");
+    assert!(!failed.contains("is being read"), "{failed}");
+}
