@@ -399,6 +399,7 @@ syswrite($s, "{\"id\":\"1\",\"method\":\"initialize\",\"params\":{\"protocol_ver
 my $got = sysread($s, my $line, 65536); print(($got ? $line : "nothing"), "\n");"#;
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn another_user_is_sent_away() {
     let world = World::new();
     let _daemon = Daemon::start(&world, "mine");
