@@ -91,7 +91,11 @@ struct Daemon(Child);
 impl Daemon {
     /// Starts one and waits until it can be joined.
     fn start(world: &World, id: &str) -> Self {
-        let mut command = world.command(&["--daemon", "--session", id]);
+        Self::with(world, id, &[])
+    }
+
+    fn with(world: &World, id: &str, more: &[&str]) -> Self {
+        let mut command = world.command(&[&["--daemon", "--session", id], more].concat());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the daemon");
         let mut said = String::new();
@@ -229,4 +233,250 @@ fn a_viewer_of_the_plain_protocol_is_served_too() {
     let told = call("2", "prompt", json!({"user_input": "go"}));
     assert_eq!(told.last().expect("an answer")["result"], json!({"status": "finished"}));
     assert!(told.iter().any(|line| line["params"]["type"] == "TurnEnd"));
+}
+
+/// A viewer of a daemon, line by line.
+struct Viewer {
+    out: UnixStream,
+    lines: std::io::Lines<BufReader<UnixStream>>,
+    seen: Vec<Value>,
+}
+
+impl Viewer {
+    /// Joins as a program of ours does; its answer says whether it has the pen.
+    fn join(socket: &std::path::Path) -> (Self, bool) {
+        let stream = UnixStream::connect(socket).expect("joined");
+        stream.set_read_timeout(Some(support::LIMIT)).expect("a limit");
+        let out = stream.try_clone().expect("a side");
+        let mut viewer = Self { out, lines: BufReader::new(stream).lines(), seen: Vec::new() };
+        let can = json!({"kimi_tui": true, "supports_question": true});
+        let hello = json!({"protocol_version": "1.10", "capabilities": can});
+        let answer = viewer.call("hello", "initialize", &hello);
+        viewer.call("past", "replay", &json!({}));
+        (viewer, answer["result"]["kimi_tui"]["holds_pen"] == true)
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.out, "{message}").expect("sent");
+    }
+
+    fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let line = self.lines.next().expect("more").expect("a line");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            self.seen.push(message.clone());
+            if is(&message) {
+                return message;
+            }
+        }
+    }
+
+    fn call(&mut self, id: &str, method: &str, params: &Value) -> Value {
+        self.send(&json!({"id": id, "method": method, "params": params}));
+        self.until(|message| message["id"] == id && message.get("method").is_none())
+    }
+
+    fn told(&mut self, method: &str) -> Value {
+        self.until(|message| message["method"] == method)["params"].clone()
+    }
+
+    fn asked(&mut self) -> String {
+        let is = |message: &Value| message["params"]["type"] == "ApprovalRequest";
+        self.until(is)["id"].as_str().expect("an id").to_owned()
+    }
+
+    fn approve(&mut self, id: &str) {
+        let result = json!({"request_id": id, "response": "approve", "feedback": ""});
+        self.send(&json!({"id": id, "result": result}));
+    }
+
+    fn event(&mut self, kind: &str) {
+        self.until(|message| message["method"] == "event" && message["params"]["type"] == kind);
+    }
+}
+
+#[test]
+fn one_viewer_at_a_time_has_the_pen_and_it_is_free_when_its_holder_dies() {
+    let (world, _server) = world_of(vec![Scenario {
+        when: "go",
+        answers: vec![vec![bash("b", "touch made")], vec![Piece::Text("ok")]],
+    }]);
+    let _daemon = Daemon::start(&world, "pen");
+    let socket = world.share().join("run/pen.sock");
+    let (mut first, holds) = Viewer::join(&socket);
+    assert!(holds);
+    let (mut second, holds) = Viewer::join(&socket);
+    assert!(!holds);
+    let go = json!({"user_input": "go"});
+    assert_eq!(second.call("1", "prompt", &go)["error"]["code"], -32010);
+
+    // It is taken: both hear of it, and only the second may act.
+    assert_eq!(second.call("2", "kimi_tui/take_pen", &json!({}))["result"], json!({}));
+    assert_eq!(first.told("kimi_tui/pen"), json!({"held": false}));
+    assert_eq!(second.told("kimi_tui/pen"), json!({"held": true}));
+    for (id, method) in [("3", "prompt"), ("4", "steer")] {
+        assert_eq!(first.call(id, method, &go)["error"]["code"], -32010, "{method}");
+    }
+    for (id, method) in [("5", "cancel"), ("6", "kimi_tui/reload")] {
+        assert_eq!(first.call(id, method, &json!({}))["error"]["code"], -32010, "{method}");
+    }
+    second.send(&json!({"id": "7", "method": "prompt", "params": go}));
+    first.event("TurnBegin");
+    let request = first.asked();
+    assert_eq!(second.asked(), request);
+    // Whoever looks on cannot answer in the other's place.
+    first.approve(&request);
+    let why = first.told("kimi_tui/refused")["reason"].to_string();
+    assert!(why.contains("/pen"), "{why}");
+    assert!(!world.work().join("made").exists());
+
+    // The holder dies in the middle of the turn, which goes on; the other one may act now.
+    drop(second);
+    let deadline = std::time::Instant::now() + support::LIMIT;
+    while first.call("8", "kimi_tui/set_away", &json!(false)).get("error").is_some() {
+        assert!(std::time::Instant::now() < deadline, "the pen stays with the dead");
+    }
+    first.approve(&request);
+    let outcome = first.told("kimi_tui/prompt_done");
+    assert_eq!(outcome["outcome"], "finished");
+    assert!(world.work().join("made").exists());
+    let (_third, holds) = Viewer::join(&socket);
+    assert!(!holds, "the first has it");
+}
+
+#[test]
+fn work_that_ends_while_nobody_looks_begins_a_turn() {
+    let call = Piece::Call {
+        id: "b",
+        name: "Bash",
+        arguments: json!({
+            "command": "while [ ! -e stop ]; do sleep 0.02; done", "description": "the build",
+            "run_in_background": true,
+        }),
+    };
+    let (world, server) = world_of(vec![
+        Scenario {
+            when: "Background task completed",
+            answers: vec![vec![Piece::Text("The build is done.")]],
+        },
+        Scenario { when: "go", answers: vec![vec![call], vec![Piece::Text("It builds.")]] },
+    ]);
+    let _daemon = Daemon::with(&world, "wake", &["--yolo"]);
+    let socket = world.share().join("run/wake.sock");
+    let (mut viewer, _) = Viewer::join(&socket);
+    viewer.call("1", "prompt", &json!({"user_input": "go"}));
+    drop(viewer);
+    assert_eq!(server.requests().len(), 2);
+    std::fs::write(world.work().join("stop"), "").expect("a file");
+    let deadline = std::time::Instant::now() + support::LIMIT;
+    while server.requests().len() < 3 {
+        assert!(std::time::Instant::now() < deadline, "no turn begins");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // And on a screen it is told why.
+    let screen = Terminal::start(&world, &["attach", "wake"], 120, 40);
+    screen.wait_for_text("Background work ended while nothing ran");
+    screen.wait_for_text("The build is done.");
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_hangs_nobody() {
+    let world = World::new();
+    let run = world.share().join("run");
+    std::fs::create_dir_all(&run).expect("the folder");
+    let _deaf = UnixListener::bind(run.join("deaf.sock")).expect("a socket");
+    let (ok, list) = told(&world, &["daemon", "list"]);
+    assert!(ok && list.contains("deaf  (does not answer)"), "{list}");
+    let (ok, said) = told(&world, &["daemon", "stop"]);
+    assert!(!ok && said.contains("deaf does not answer"), "{said}");
+    assert!(run.join("deaf.sock").exists(), "it is somebody's");
+}
+
+/// Connects as whoever runs it, sends a line and prints what comes back.
+const PEER: &str = r#"use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
+connect($s, sockaddr_un($ARGV[0])) or die "connect: $!";
+syswrite($s, "{\"id\":\"1\",\"method\":\"initialize\",\"params\":{\"protocol_version\":\"1.10\"}}\n");
+my $got = sysread($s, my $line, 65536); print(($got ? $line : "nothing"), "\n");"#;
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn another_user_is_sent_away() {
+    let world = World::new();
+    let _daemon = Daemon::start(&world, "mine");
+    let run = world.share().join("run");
+    let socket = run.join("mine.sock");
+    let peer = |as_whom: &[&str]| {
+        let words = [as_whom, &["perl", "-e", PEER, socket.to_str().expect("a path")]].concat();
+        let output = std::process::Command::new(words[0]).args(&words[1..]).output().ok()?;
+        Some([output.stdout, output.stderr].concat())
+            .map(|said| String::from_utf8_lossy(&said).into_owned())
+    };
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let is_root = std::process::Command::new(nobody[0])
+        .args(&nobody[1..])
+        .arg("true")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let Some(own) = peer(&[]).filter(|_| is_root) else {
+        eprintln!("skipped: needs perl, setpriv and the right to be another user");
+        return;
+    };
+    assert!(own.contains("protocol_version"), "{own}");
+    // The folder alone keeps others out.
+    let said = peer(&nobody).expect("perl");
+    assert!(said.contains("connect: Permission denied"), "{said}");
+    // And where somebody opened it up, the daemon looks who it is.
+    let open = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("opened");
+    };
+    let share = world.share();
+    for folder in [share.parent().expect("a folder"), &share, &run] {
+        open(folder, 0o755);
+    }
+    open(&socket, 0o666);
+    assert_eq!(peer(&nobody).as_deref(), Some("nothing\n"));
+    assert!(peer(&[]).expect("perl").contains("protocol_version"));
+}
+
+#[test]
+fn a_program_that_is_no_server_is_told_on_the_screen() {
+    let world = World::new();
+    let script = "echo 'no licence today' >&2; exit 3";
+    let mut screen = Terminal::start(&world, &["attach", "--", "sh", "-c", script], 120, 30);
+    screen.wait_for_text("no licence today");
+    screen.send(CTRL_D);
+    screen.wait_for_end();
+    assert!(screen.is_restored());
+}
+
+#[test]
+fn a_server_that_dies_in_a_turn_or_stalls_can_be_left() {
+    let world = World::new();
+    let agrees = r#"read -r line; printf '{"jsonrpc":"2.0","id":"hello","result":{}}\n'
+        read -r line; printf '{"jsonrpc":"2.0","id":"past","result":{}}\n'; read -r line"#;
+    let dies = format!("{agrees}; echo 'out of cheese' >&2; exit 7");
+    let mut screen = Terminal::start(&world, &["attach", "--", "sh", "-c", &dies], 120, 30);
+    screen.wait_for_text(READY);
+    screen.send("go\r");
+    screen.wait_for_text("out of cheese");
+    screen.wait_for_text("exit status: 7");
+    screen.send(CTRL_D);
+    screen.wait_for_end();
+    assert!(screen.is_restored());
+
+    let stalls = format!("{agrees}; echo $$ > pid; exec sleep 1000");
+    let mut screen = Terminal::start(&world, &["attach", "--", "sh", "-c", &stalls], 120, 30);
+    screen.wait_for_text(READY);
+    screen.send("go\r");
+    let pid = world.work().join("pid");
+    let deadline = std::time::Instant::now() + support::LIMIT;
+    while !std::fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n')) {
+        assert!(std::time::Instant::now() < deadline, "it does not run");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    screen.signal(rustix::process::Signal::TERM);
+    screen.wait_for_end();
+    assert!(screen.is_restored());
+    let stat = format!("/proc/{}/stat", std::fs::read_to_string(&pid).expect("pid").trim());
+    assert!(std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z")));
 }

@@ -296,3 +296,68 @@ fn retries_and_step_limits_are_told() {
         json!({"status": "max_steps_reached", "steps": 1})
     );
 }
+
+#[test]
+fn a_record_that_cannot_be_read_is_told_and_the_session_goes_on() {
+    let world = scripted(&["text: a", "text: b"]);
+    let mut client = Client::start(&world);
+    client.initialize();
+    client.call("1", "prompt", &prompt("go"));
+    let record = world.sessions()[0].join("wire.jsonl");
+    std::fs::remove_file(&record).expect("the record");
+    std::fs::create_dir(&record).expect("in its place");
+    let answer = client.call("2", "replay", &json!({}));
+    assert_eq!(error(&answer), (json!("2"), -32603, "Replay failed"));
+    std::fs::remove_dir(&record).expect("out of the way");
+    let answer = client.call("3", "prompt", &prompt("go on"));
+    assert_eq!(answer["result"], json!({"status": "finished"}));
+}
+
+#[test]
+fn a_login_that_has_ended_is_told_with_what_to_do() {
+    let world = World::new();
+    world.write_config(
+        "default_model = \"m\"\n[providers.p]\ntype = \"kimi\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+         oauth = { storage = \"file\", key = \"oauth/nowhere\" }\n\
+         [models.m]\nprovider = \"p\"\nmodel = \"k\"\nmax_context_size = 9000\n",
+    );
+    let mut client = Client::start(&world);
+    client.initialize();
+    let answer = client.call("1", "prompt", &prompt("go"));
+    let (id, code, message) = error(&answer);
+    assert_eq!((id, code), (json!("1"), -32004), "{answer}");
+    assert!(message.contains("/login"), "{message}");
+}
+
+#[test]
+fn a_command_that_a_killed_server_left_behind_is_found_again_and_can_be_stopped() {
+    let arguments = json!({
+        "command": "echo $$ > pid; sleep 600", "description": "left behind",
+        "run_in_background": true,
+    });
+    let world = scripted(&[&call("b", "Bash", &arguments), "text: It runs."]);
+    let args = ["--yolo", "--session", "killed"];
+    let mut client = Client::with(&world, &args);
+    client.call("1", "prompt", &prompt("go"));
+    let pid = world.work().join("pid");
+    until("it runs", || lines(&pid).len() == 1);
+    client.kill();
+    client.wait();
+    assert!(running(&pid), "nobody has ended it");
+
+    let mut client = Client::with(&world, &args);
+    let can = json!({"kimi_tui": true});
+    client.call("i", "initialize", &json!({"protocol_version": "1.10", "capabilities": can}));
+    let told = client.until(|message| message["params"]["type"] == "Notification");
+    let note = &payloads(&told, "Notification")[0];
+    let body = note["body"].as_str().expect("words");
+    assert!(note["title"].as_str().expect("words").contains("still runs"), "{note}");
+    assert!(body.contains("left behind"), "{note}");
+    let (_, id) = body.split_once('(').expect("its id");
+    let task_id = id.split(')').next().expect("its id");
+    client.call("2", "kimi_tui/stop_task", &json!({ "task_id": task_id }));
+    let stat = format!("/proc/{}/stat", lines(&pid)[0]);
+    // Nobody may be there to wait for an orphan.
+    until("its end", || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z")));
+    assert!(client.end().0.success());
+}

@@ -433,7 +433,9 @@ fn answer_of(outcome: &PromptOutcome) -> Result<Value, RpcError> {
         PromptOutcome::Finished => acp::StopReason::EndTurn,
         PromptOutcome::Cancelled => acp::StopReason::Cancelled,
         PromptOutcome::MaxStepsReached { .. } => acp::StopReason::MaxTurnRequests,
-        PromptOutcome::ModelNotSet => return Err(offer::auth_required()),
+        PromptOutcome::ModelNotSet | PromptOutcome::LoggedOut { .. } => {
+            return Err(offer::auth_required());
+        }
         PromptOutcome::NotSupported { capability, model } => {
             return failed(format!("{model} cannot take this: it lacks {capability}."));
         }

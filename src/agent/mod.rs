@@ -64,6 +64,8 @@ pub struct Agent {
     pub model: Option<String>,
     /// A file with MCP servers of its own.
     pub mcp: Option<PathBuf>,
+    /// As a subagent: does it have the MCP servers of its caller?
+    pub mcp_of_caller: bool,
     /// MCP tools it does not get.
     pub mcp_exclude: Vec<String>,
     /// The agents it may hand work to.
@@ -111,6 +113,7 @@ pub fn load_from(
         exclude_tools: resolved.exclude_tools,
         model: resolved.model,
         mcp: resolved.mcp,
+        mcp_of_caller: resolved.mcp_of_caller,
         mcp_exclude: resolved.mcp_exclude,
         subagents: resolved.subagents,
         warnings: resolved.warnings,

@@ -21,10 +21,14 @@ pub(super) struct Resolved {
     pub(super) exclude_tools: Vec<String>,
     pub(super) model: Option<String>,
     pub(super) mcp: Option<PathBuf>,
+    pub(super) mcp_of_caller: bool,
     pub(super) mcp_exclude: Vec<String>,
     pub(super) subagents: Vec<Subagent>,
     pub(super) warnings: Vec<String>,
 }
+
+/// What `mcp` says instead of a file: the servers are the caller's.
+const CALLERS: &str = "caller";
 
 /// What has been gathered on the way from the oldest ancestor down.
 #[derive(Default)]
@@ -36,6 +40,7 @@ struct Merged {
     exclude_tools: Option<Vec<String>>,
     model: Option<String>,
     mcp: Option<PathBuf>,
+    mcp_of_caller: bool,
     mcp_exclude: Option<Vec<String>>,
     subagents: Option<Vec<Subagent>>,
     warnings: Vec<String>,
@@ -74,6 +79,7 @@ pub(super) fn resolve(source: &AgentSource, paths: &Paths) -> Result<Resolved, A
         exclude_tools: merged.exclude_tools.unwrap_or_default(),
         model: merged.model,
         mcp: merged.mcp,
+        mcp_of_caller: merged.mcp_of_caller,
         mcp_exclude: merged.mcp_exclude.unwrap_or_default(),
         subagents: merged.subagents.unwrap_or_default(),
         warnings: merged.warnings,
@@ -130,7 +136,9 @@ fn merge(
         merged.args.push((name, value));
     }
     if let Some(Located { line, value }) = spec.mcp {
+        merged.mcp_of_caller = value == CALLERS;
         match &folder {
+            _ if merged.mcp_of_caller => merged.mcp = None,
             Folder::Disk(folder) => merged.mcp = Some(folder.join(value)),
             Folder::BuiltIn(_) => {
                 merged

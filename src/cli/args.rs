@@ -140,7 +140,7 @@ pub(super) struct Args {
     #[arg(long)]
     pub(super) afk: bool,
 
-    /// Try a model call that failed again at most this many times
+    /// Try a model call at most this many times before it counts as failed
     #[arg(long, value_name = "N")]
     pub(super) max_retries_per_step: Option<u64>,
 

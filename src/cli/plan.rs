@@ -87,6 +87,7 @@ pub(super) fn resolve(
     is_debug: bool,
 ) -> Result<Plan, clap::Error> {
     let config = config_source(&args);
+    let mcp = mcp_sources(&args);
     // A bare `-c` continues, as other programs have it; with a text it is upstream's prompt.
     let is_continue = args.is_continue || args.command.as_deref() == Some("");
     if is_continue && args.session.is_some() {
@@ -191,7 +192,7 @@ pub(super) fn resolve(
             afk: args.afk,
             max_retries: args.max_retries_per_step,
         },
-        mcp: McpSources { files: args.mcp_config_file, inline: args.mcp_config, only: None },
+        mcp,
         log_level: match args.log_level {
             Some(level) => level.into(),
             None if is_debug => LevelFilter::DEBUG,
@@ -207,6 +208,12 @@ pub(super) fn config_source(args: &Args) -> ConfigSource {
         (None, Some(text)) => ConfigSource::Inline(text.clone()),
         (None, None) => ConfigSource::Default,
     }
+}
+
+/// Where MCP servers come from.
+pub(super) fn mcp_sources(args: &Args) -> McpSources {
+    let (files, inline) = (args.mcp_config_file.clone(), args.mcp_config.clone());
+    McpSources { files, inline, only: None }
 }
 
 fn screen(

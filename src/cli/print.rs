@@ -3,7 +3,7 @@
 mod messages;
 mod prompts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -12,11 +12,11 @@ use self::messages::{Line, Messages};
 pub(super) use self::prompts::Prompts;
 use super::outcome::{End, end_of};
 use super::plan::Wants;
-use crate::message::{ContentPart, ToolCall, ToolReturn, UserInput};
+use crate::message::{ContentPart, ToolCall, ToolReturn};
 use crate::ui::render::sanitize::sanitize;
 use crate::wire::{
-    ApprovalChoice, ApprovalResponse, Command, Door, DoorMessage, Event, HookAction, HookAnswer,
-    PromptOutcome, QuestionAnswer, Request, Response, ToolCallAnswer,
+    ApprovalChoice, ApprovalResponse, Command, Door, DoorMessage, Event, Extension, HookAction,
+    HookAnswer, PromptOutcome, QuestionAnswer, Request, Response, TaskState, ToolCallAnswer,
 };
 
 /// Somebody wants the program to end.
@@ -50,16 +50,18 @@ pub(super) fn greet(door: &Door, notes: &mut dyn Write) {
     }
 }
 
-/// Sends `prompt` and writes what comes back until the engine is idle again. The door stays open.
+/// Sends `commands`, each when the one before it is done, and writes what comes back until the
+/// engine is idle again. The door stays open.
 pub(super) async fn run(
     door: &mut Door,
-    prompt: UserInput,
+    commands: Vec<Command>,
     wants: Wants,
     outputs: Outputs<'_>,
     interrupts: &mut UnboundedReceiver<Interrupt>,
 ) -> End {
     let mut printer = Printer::new(wants, outputs);
-    if door.commands.send(Command::Prompt(prompt)).is_err() {
+    let mut commands = commands.into_iter();
+    if commands.next().is_some_and(|command| door.commands.send(command).is_err()) {
         return End::failed("The engine ended before the prompt reached it.");
     }
     let mut interrupted = None;
@@ -100,6 +102,15 @@ pub(super) async fn run(
             // Whoever read has seen enough, as `head` does: stop, and be content.
             interrupted = Some(Interrupt::Keyboard);
             let _ = door.commands.send(Command::Cancel);
+        }
+        if done == Some(PromptOutcome::Finished)
+            && interrupted.is_none()
+            && let Some(command) = commands.next()
+        {
+            printer.goes_on(&command);
+            if door.commands.send(command).is_ok() {
+                continue;
+            }
         }
         if let Some(outcome) = done {
             let written = printer.finish(&outcome);
@@ -156,6 +167,8 @@ struct Printer<'a> {
     /// The messages, where those are wanted.
     messages: Option<Messages>,
     names: BTreeMap<String, String>,
+    /// Background tasks that run.
+    tasks: BTreeSet<String>,
 }
 
 impl<'a> Printer<'a> {
@@ -172,6 +185,7 @@ impl<'a> Printer<'a> {
             call: None,
             messages,
             names: BTreeMap::new(),
+            tasks: BTreeSet::new(),
         }
     }
 
@@ -179,7 +193,28 @@ impl<'a> Printer<'a> {
         self.failure.is_some()
     }
 
+    /// Something more is waited for.
+    fn goes_on(&mut self, command: &Command) {
+        self.tell_call();
+        let running = self.tasks.len();
+        if let Command::AwaitTasks { seconds } = command
+            && running > 0
+        {
+            let tasks = if running == 1 { "task" } else { "tasks" };
+            self.progress(&format!(
+                "Waiting for {running} background {tasks}, at most {seconds} s"
+            ));
+        }
+    }
+
     fn event(&mut self, event: Event) {
+        if let Event::Extension(Extension::TaskChanged(task)) = &event {
+            match task.state {
+                TaskState::Running => self.tasks.insert(task.id.clone()),
+                _ => self.tasks.remove(&task.id),
+            };
+            return;
+        }
         if let Some(messages) = &mut self.messages {
             let lines = messages.event(&event);
             if let Event::StepRetry(_) = event {

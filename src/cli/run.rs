@@ -16,7 +16,7 @@ use super::print::{self, Outputs, Prompts};
 use super::{signals, subcommand};
 use crate::acp;
 use crate::config::{Config, ConfigSource, import_yaml};
-use crate::engine::{Env, Host, HostOptions, SessionChoice};
+use crate::engine::{self, Env, Host, HostOptions, SessionChoice};
 use crate::error::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, user};
 use crate::message::SessionId;
 use crate::paths::Paths;
@@ -231,11 +231,16 @@ fn print_front(
     };
     runtime.block_on(async {
         let mut interrupts = signals::listen()?;
-        let mut door = host.open(session, false).await?;
+        // Nobody can be asked, but work in the background is waited for.
+        let front = engine::FrontEnd { wants_extensions: true, ..false.into() };
+        let mut door = host.open(session, front).await?;
         let (mut answer, mut notes) = (stdout(), stderr());
         print::greet(&door, &mut notes);
+        let is_only = only.is_some();
         let mut prompts = Prompts::new(only);
         let mut end = End::Done;
+        let seconds = host.config().background.print_wait.as_secs();
+        let mut wait = (seconds > 0).then_some(Command::AwaitTasks { seconds });
         loop {
             let input = tokio::select! {
                 input = prompts.next() => input?,
@@ -244,14 +249,21 @@ fn print_front(
                     None
                 }
             };
-            let Some(input) = input else { break };
+            // The last thing is to wait for what still goes on in the background.
+            let mut commands = Vec::from_iter(input.map(Command::Prompt));
+            if end == End::Done && (is_only || commands.is_empty()) {
+                commands.extend(wait.take());
+            }
+            if commands.is_empty() {
+                break;
+            }
             let outputs = Outputs {
                 answer: &mut answer,
                 answer_is_terminal: terminals.stdout,
                 as_messages,
                 notes: &mut notes,
             };
-            end = print::run(&mut door, input, wants, outputs, &mut interrupts).await;
+            end = print::run(&mut door, commands, wants, outputs, &mut interrupts).await;
             if end != End::Done {
                 break;
             }

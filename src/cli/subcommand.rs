@@ -62,7 +62,7 @@ pub(super) fn run(command: Command, flags: &Args) -> anyhow::Result<End> {
         Command::Attach(args) => attach::run(args, flags),
         Command::Daemon(command) => daemon::run(&command),
         Command::Info(args) => info::run(&args),
-        Command::Mcp(args) => mcp::run(args),
+        Command::Mcp(args) => mcp::run(args, flags),
         Command::Sessions(args) => sessions::run(&args, flags),
         Command::Export(args) => export::run(&args, flags),
         Command::Import(args) => import::run(&args, flags),

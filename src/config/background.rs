@@ -21,6 +21,10 @@ pub struct BackgroundConfig {
     pub kill_grace: Duration,
     /// Do commands in the background go on when the program ends?
     pub keep_alive_on_exit: bool,
+    /// Does a turn begin by itself when a task ends while nothing runs? Ours.
+    pub auto_turn: bool,
+    /// How long `--print` waits for tasks before it ends.
+    pub print_wait: Duration,
     /// How long a subagent in the background may take unless its call says otherwise.
     pub agent_task_timeout: Duration,
 }
@@ -34,6 +38,8 @@ impl Default for BackgroundConfig {
             max_output_bytes: 8 * 1024 * 1024,
             kill_grace: Duration::from_secs(2),
             keep_alive_on_exit: false,
+            auto_turn: true,
+            print_wait: Duration::from_secs(3600),
             agent_task_timeout: Duration::from_secs(900),
         }
     }

@@ -97,6 +97,7 @@ pub(super) const BACKGROUND: &[&str] = &[
     "kill_grace_period_ms",
     "keep_alive_on_exit",
     "agent_task_timeout_s",
+    "auto_turn",
     "notification_tail_lines",
     "notification_tail_chars",
     "wait_poll_interval_ms",

@@ -111,6 +111,7 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
                 snapshots,
                 skips_afk_reminder: options.config.skip_afk_prompt_injection,
                 staff,
+                borrows_mcp: None,
             },
             info,
         },
@@ -242,7 +243,17 @@ fn staff(
     let (paths, work_dir, skills) =
         (options.paths.clone(), work_dir.to_owned(), skills.prompt_text());
     let (options, current) = (options.clone(), current.clone());
+    let (its_options, its_folder) = (options.clone(), work_dir.clone());
     Staff {
+        mcp: Arc::new(move |agent| {
+            let env = |name: &str| its_options.env.get(name);
+            let sources =
+                McpSources { files: Vec::from_iter(agent.mcp.clone()), ..McpSources::default() };
+            let servers = mcp::config::load(&sources, Path::new(""), None, &env)
+                .map_err(|error| error.to_string())?;
+            let reserved = agent.tools.clone();
+            Ok(McpPool::start(servers, mcp_options(&its_options, agent, reserved, &its_folder)))
+        }),
         types: agent.subagents.clone(),
         limits: options.config.background.clone(),
         load: Arc::new(move |source| {
@@ -393,15 +404,23 @@ fn mcp_servers(
         }
         Err(error) => return Err(error.into()),
     };
-    let options = McpOptions {
+    Ok(McpPool::start(servers, mcp_options(options, agent, tools.taken_names(), work_dir)))
+}
+
+fn mcp_options(
+    options: &HostOptions,
+    agent: &Agent,
+    reserved: Vec<String>,
+    work_dir: &Path,
+) -> McpOptions {
+    McpOptions {
         work_dir: work_dir.to_owned(),
         logins: options.paths.mcp_logins(),
         exclude: agent.mcp_exclude.clone(),
-        reserved: tools.taken_names(),
+        reserved,
         network: options.config.network.clone(),
         limits: McpLimits { call: options.config.mcp.tool_call_timeout, ..McpLimits::default() },
-    };
-    Ok(McpPool::start(servers, options))
+    }
 }
 
 pub(super) fn limits(options: &HostOptions) -> LoopControl {

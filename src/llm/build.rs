@@ -50,23 +50,16 @@ pub fn build_with_env(
             let trace = trace.or_else(|| env(TRACE_VARIABLE)).is_some_and(|value| is_yes(&value));
             Ok(Arc::new(ScriptedEcho::open(Path::new(&path))?.with_trace(trace)))
         }
-        kind @ (ProviderKind::Vertexai | ProviderKind::Chaos) => Err(not_spoken(&model.key, kind)),
+        ProviderKind::Vertexai => Ok(Arc::new(Gemini::on_vertex(model, env)?)),
+        ProviderKind::Chaos => Err(not_spoken(&model.key)),
     }
 }
 
-fn not_spoken(key: &str, kind: ProviderKind) -> LlmError {
-    let name = serde_json::to_value(kind).ok();
-    let name = name.as_ref().and_then(serde_json::Value::as_str).unwrap_or("?");
-    let way = match kind {
-        ProviderKind::Vertexai => {
-            "set type = \"google_genai\" with a key of Gemini's own API, or type = \
-             \"openai_legacy\" and the base_url of Vertex AI's OpenAI-compatible endpoint"
-        }
-        _ => "set type = \"openai_legacy\" and the base_url of an OpenAI-compatible endpoint",
-    };
+fn not_spoken(key: &str) -> LlmError {
     LlmError::Protocol(format!(
         "model \"{key}\": this version speaks to providers of type kimi, openai_legacy, \
-         openai_responses, anthropic and google_genai, not {name}. In config.toml {way}"
+         openai_responses, anthropic, google_genai and vertexai, not _chaos. In config.toml set \
+         type = \"openai_legacy\" and the base_url of an OpenAI-compatible endpoint"
     ))
 }
 
@@ -118,15 +111,12 @@ mod tests {
 
     #[test]
     fn kinds_that_are_not_say_what_to_do() {
-        for (kind, name) in [(ProviderKind::Vertexai, "vertexai"), (ProviderKind::Chaos, "_chaos")]
-        {
-            let said = refused(&model(kind, &[]));
-            assert!(said.contains(&format!("not {name}")), "{said}");
-            assert!(
-                said.contains("type = \"openai_legacy\"") && said.contains("base_url"),
-                "{said}"
-            );
-        }
+        let said = refused(&model(ProviderKind::Chaos, &[]));
+        assert!(said.contains("not _chaos") && said.contains("type = \"openai_legacy\""), "{said}");
+        let said = refused(&model(ProviderKind::Vertexai, &[]));
+        assert!(said.contains("api_key"), "{said}");
+        let env = [("GOOGLE_ACCESS_TOKEN", "ya29.t"), ("GOOGLE_CLOUD_PROJECT", "p")];
+        assert!(build(&model(ProviderKind::Vertexai, &env)).is_ok());
     }
 
     #[test]

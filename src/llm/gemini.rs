@@ -1,9 +1,10 @@
-//! Google's Gemini: provider kind `google_genai` (or `gemini`).
+//! Google's Gemini: provider kind `google_genai` (or `gemini`), and `vertexai`.
 //!
 //! `request` writes the body, `reader` understands the answer; here is the provider of both.
 
 mod reader;
 mod request;
+mod vertex;
 
 use futures::future::BoxFuture;
 
@@ -31,6 +32,25 @@ impl Gemini {
             auth: Auth::Header("x-goog-api-key"),
             query: &[("alt", "sse")],
             ..Target::of(model, path(&model.provider.base_url, &model.model))
+        })?;
+        Ok(Self { endpoint, dialect: Dialect::of(model) })
+    }
+
+    /// The provider of a `model` on Vertex AI.
+    ///
+    /// # Errors
+    /// When it is not known where that is or who asks, with what to set.
+    pub(crate) fn on_vertex(
+        model: &ResolvedModel,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, LlmError> {
+        let place = vertex::place(model, env)?;
+        let endpoint = Endpoint::new(&Target {
+            base_url: &place.base,
+            key: &place.key,
+            auth: place.auth,
+            query: &[("alt", "sse")],
+            ..Target::of(model, place.path)
         })?;
         Ok(Self { endpoint, dialect: Dialect::of(model) })
     }

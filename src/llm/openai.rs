@@ -18,6 +18,11 @@ use super::http::{Endpoint, Target};
 use super::{ChatProvider, ChatRequest, LlmError, PartStream, receive};
 use crate::config::{Capability, ProviderKind, ResolvedModel};
 
+/// Which program asks, in Kimi's own headers and under this program's name (`kimi-cli`
+/// `auth/oauth.py`). What it says of the machine beyond that is nobody's business.
+const IDENTITY: [(&str, &str); 2] =
+    [("X-Msh-Platform", "kimi_tui"), ("X-Msh-Version", env!("CARGO_PKG_VERSION"))];
+
 /// A model behind chat completions.
 pub(crate) struct OpenAi {
     endpoint: Endpoint,
@@ -31,7 +36,10 @@ impl OpenAi {
     /// When its address or a header cannot be one.
     pub(crate) fn new(model: &ResolvedModel, sampling: Sampling) -> Result<Self, LlmError> {
         let provider = &model.provider;
-        let endpoint = Endpoint::new(&Target::of(model, "/chat/completions"))?;
+        let is_kimi = provider.kind == ProviderKind::Kimi;
+        let headers = if is_kimi { IDENTITY.as_slice() } else { &[] };
+        let endpoint =
+            Endpoint::new(&Target { headers, ..Target::of(model, "/chat/completions") })?;
         let can = |capability| model.capabilities.contains(&capability);
         let thinking = match model.thinking {
             _ if can(Capability::AlwaysThinking) => Thinking::On,
@@ -39,7 +47,6 @@ impl OpenAi {
             true => Thinking::Unsaid,
             false => Thinking::Off,
         };
-        let is_kimi = provider.kind == ProviderKind::Kimi;
         // OpenAI itself refuses fields it does not know in a message, and sends no thinking.
         let usual = (!endpoint.host().ends_with("api.openai.com")).then_some("reasoning_content");
         let reasoning_key = match &provider.reasoning_key {

@@ -17,3 +17,4 @@ mod tool;
 pub use config::{McpConfigError, McpServer, McpSources, McpTransport};
 pub use oauth::{Login, forget_login, login};
 pub use pool::{McpLimits, McpOptions, McpPool};
+pub use stderr::Tail;

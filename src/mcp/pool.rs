@@ -191,6 +191,18 @@ impl McpPool {
         }
     }
 
+    /// [`McpPool::tools`] without those that a server calls by one of these names.
+    #[must_use]
+    pub fn tools_without(&self, excluded: &[String]) -> Vec<Arc<dyn Tool>> {
+        let all = self.tools();
+        let known = held(&self.0.tools);
+        let is_wanted = |tool: &Arc<McpTool>| !excluded.iter().any(|name| name == tool.own_name());
+        all.into_iter()
+            .zip(known.iter())
+            .filter_map(|(tool, known)| is_wanted(known).then_some(tool))
+            .collect()
+    }
+
     /// The tools of all servers that were ever connected. One that is known keeps its place and its
     /// name, so that what a provider has cached holds.
     #[must_use]

@@ -4,17 +4,23 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio_util::sync::CancellationToken;
 
 /// Bytes of it that are kept.
 const KEPT: usize = 4096;
 
 /// The end of what was written so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tail(Arc<Mutex<VecDeque<u8>>>);
+pub struct Tail {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    /// Set when nothing more comes.
+    over: CancellationToken,
+}
 
 impl Tail {
     /// Reads `from` to its end, on a task of its own, however much comes.
-    pub(super) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
+    #[must_use]
+    pub fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let tail = Self::default();
         let kept = tail.clone();
         tokio::spawn(async move {
@@ -22,21 +28,28 @@ impl Tail {
             while let Ok(count @ 1..) = from.read(&mut bytes).await {
                 kept.push(&bytes[..count]);
             }
+            kept.over.cancel();
         });
         tail
     }
 
     fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
         let over = kept.len().saturating_sub(KEPT);
         kept.drain(..over);
     }
 
+    /// Waits until nothing more comes.
+    pub async fn is_over(&self) {
+        self.over.cancelled().await;
+    }
+
     /// Its last lines that are not blank, on one line.
-    pub(super) fn last_lines(&self, count: usize) -> String {
+    #[must_use]
+    pub fn last_lines(&self, count: usize) -> String {
         let bytes: Vec<u8> = {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.iter().copied().collect()
         };
         let text = String::from_utf8_lossy(&bytes);
@@ -57,7 +70,7 @@ mod tests {
             tail.push(format!("line {n}\n\n").as_bytes());
         }
         tail.push(&vec![b'x'; 10 * KEPT]);
-        assert_eq!(tail.0.lock().expect("kept").len(), KEPT);
+        assert_eq!(tail.kept.lock().expect("kept").len(), KEPT);
         tail.push(b"\none\n\ntwo\n");
         assert_eq!(tail.last_lines(2), "one / two");
     }

@@ -34,6 +34,11 @@ impl McpTool {
         Arc::ptr_eq(&self.server, server) && self.found.name == name
     }
 
+    /// What its server calls it.
+    pub(super) fn own_name(&self) -> &str {
+        &self.found.name
+    }
+
     async fn run(&self, arguments: Value, context: &ToolContext) -> ToolReturn {
         let tool = &self.found.name;
         let ask = ApprovalAsk {

@@ -2,25 +2,24 @@
 //! door.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::AsyncRead;
-use tokio::process::Child;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
+use super::child::Started;
 use super::infer::Inference;
+use super::plain::{self, Instead, Open};
 use super::request_of;
 use crate::rpc::{self, Id, Incoming, Line, LineReader, Outbox, RpcError};
 use crate::wire::{Command, DoorMessage, Event, PromptOutcome, Response};
-
-/// How long a server may take to leave when its input has ended.
-const FAREWELL: Duration = Duration::from_secs(10);
 
 /// What was asked of the server.
 enum Asked {
     Prompt,
     Other,
+    /// Nobody minds whether it was done.
+    Quietly,
 }
 
 pub(super) struct Link<R> {
@@ -32,8 +31,9 @@ pub(super) struct Link<R> {
     /// Do several screens take turns?
     has_pen: bool,
     asked: HashMap<String, Asked>,
+    open: Open,
     next: u64,
-    child: Option<Child>,
+    started: Option<Started>,
 }
 
 impl<R: AsyncRead + Unpin> Link<R> {
@@ -43,40 +43,50 @@ impl<R: AsyncRead + Unpin> Link<R> {
         messages: UnboundedSender<DoorMessage>,
         inference: Inference,
         (is_ours, has_pen): (bool, bool),
-        child: Option<Child>,
+        started: Option<Started>,
     ) -> Self {
-        let asked = HashMap::new();
-        Self { lines, outbox, messages, inference, is_ours, has_pen, asked, next: 0, child }
+        let (asked, open, next) = (HashMap::new(), Open::new(), 0);
+        Self { lines, outbox, messages, inference, is_ours, has_pen, asked, open, next, started }
     }
 
     /// Carries both ways until one side leaves.
     pub(super) async fn run(mut self, mut commands: UnboundedReceiver<Command>) {
+        let is_left = self.carry(&mut commands).await;
+        // The end of its input ends a server that was started for this; its last words do not count.
+        self.outbox.close();
+        let Some(mut started) = self.started.take() else { return };
+        if !is_left {
+            let how = started.status().await;
+            let how = how.map_or_else(String::new, |status| format!(" ({status})"));
+            let words = started.last_words();
+            self.tell(DoorMessage::Refused(format!(
+                "The program behind this screen has ended{how}.{words}"
+            )));
+        }
+        let read_on = async { while let Ok(Some(_)) = self.lines.next().await {} };
+        tokio::select! {
+            () = started.end() => {}
+            () = async { read_on.await; std::future::pending().await } => {}
+        }
+    }
+
+    /// Carries both ways. True when this side leaves, false when the other has.
+    async fn carry(&mut self, commands: &mut UnboundedReceiver<Command>) -> bool {
         loop {
             tokio::select! {
                 command = commands.recv() => match command {
-                    None | Some(Command::Shutdown) => break,
+                    None | Some(Command::Shutdown) => return true,
                     Some(command) => self.send(command),
                 },
                 line = self.lines.next() => match line {
                     Ok(Some(Line::Whole(line))) => self.hear(&line),
                     Ok(Some(Line::TooLong)) => tracing::warn!("a line beyond the limit"),
-                    Ok(None) => break,
+                    Ok(None) => return false,
                     Err(error) => {
                         tracing::warn!(%error, "the server can no longer be read");
-                        break;
+                        return false;
                     }
                 },
-            }
-        }
-        // The end of its input ends a server that was started for this; its last words do not count.
-        self.outbox.close();
-        if let Some(mut child) = self.child.take() {
-            let end = async {
-                while let Ok(Some(_)) = self.lines.next().await {}
-                child.wait().await
-            };
-            if tokio::time::timeout(FAREWELL, end).await.is_err() {
-                tracing::warn!("the server did not end in time; it is killed");
             }
         }
     }
@@ -99,7 +109,9 @@ impl<R: AsyncRead + Unpin> Link<R> {
             }
             Command::Respond(response) => self.respond(&response),
             Command::Shutdown | Command::Equip(_) => {}
-            ours if self.is_ours => match serde_json::to_value(&ours) {
+            ours if !self.is_ours => self.make_do(ours),
+            Command::ReadNotes => self.ask("kimi_tui/read_notes", &json!({}), Asked::Quietly),
+            ours => match serde_json::to_value(&ours) {
                 Ok(value) => {
                     let name = value["method"].as_str().unwrap_or_default();
                     let params = value.get("params").cloned().unwrap_or_else(|| json!({}));
@@ -107,10 +119,18 @@ impl<R: AsyncRead + Unpin> Link<R> {
                 }
                 Err(error) => tracing::error!(%error, "a command could not be written"),
             },
-            _ => self.tell(DoorMessage::Refused(
-                "The engine behind this screen cannot do that: it speaks the plain protocol."
-                    .to_owned(),
-            )),
+        }
+    }
+
+    /// The server does not know `command`.
+    fn make_do(&mut self, command: Command) {
+        match plain::instead(command, &self.open) {
+            Instead::Nothing => {}
+            Instead::Answer(response, said) => {
+                self.respond(&response);
+                self.tell(DoorMessage::Refused(said.to_owned()));
+            }
+            Instead::Tell(messages) => messages.into_iter().for_each(|told| self.tell(told)),
         }
     }
 
@@ -121,13 +141,14 @@ impl<R: AsyncRead + Unpin> Link<R> {
         self.asked.insert(id, asked);
     }
 
-    fn respond(&self, response: &Response) {
+    fn respond(&mut self, response: &Response) {
         let id = match response {
             Response::Approval(answer) => &answer.request_id,
             Response::ToolCall(answer) => &answer.tool_call_id,
             Response::Question(answer) => &answer.request_id,
             Response::Hook(answer) => &answer.request_id,
         };
+        self.open.remove(id);
         self.outbox.push(&rpc::success(&Id::Text(id.clone()), response));
     }
 
@@ -141,6 +162,7 @@ impl<R: AsyncRead + Unpin> Link<R> {
             Ok(Incoming::Notification { method, params }) => self.note(&method, params),
             Ok(Incoming::Request { id: Id::Text(id), params, .. }) => match request_of(params) {
                 Some(request) if request.id() == Some(&id) => {
+                    self.open.insert(id, request.clone());
                     self.tell(DoorMessage::Request(request));
                 }
                 _ => {
@@ -151,12 +173,13 @@ impl<R: AsyncRead + Unpin> Link<R> {
             Ok(Incoming::Response { id: Some(Id::Text(id)), result }) => {
                 match (self.asked.remove(&id), result) {
                     (Some(Asked::Prompt), result) => {
+                        self.open.clear();
                         self.tell(DoorMessage::PromptDone(outcome_of(result)));
                     }
                     (Some(Asked::Other), Err(error)) => {
                         self.tell(DoorMessage::Refused(error.message));
                     }
-                    (Some(Asked::Other), Ok(_)) | (None, _) => {}
+                    (Some(Asked::Other), Ok(_)) | (Some(Asked::Quietly) | None, _) => {}
                 }
             }
             Ok(Incoming::Request { .. } | Incoming::Response { .. }) => {}
@@ -209,6 +232,7 @@ fn outcome_of(result: Result<Value, RpcError>) -> PromptOutcome {
                 message: error.message,
                 retryable: error.data.is_some_and(|data| data["retryable"] == true),
             },
+            -32004 => PromptOutcome::LoggedOut { message: error.message },
             _ => PromptOutcome::Failed { message: error.message },
         },
     }

@@ -2,21 +2,21 @@
 //! socket it joined. A server of ours tells everything; of another one, the Python program's for
 //! instance, what it does not tell is inferred ([`infer`]).
 
+mod child;
 mod infer;
 mod link;
+mod plain;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::process::{Child, Command as Process};
 use tokio::sync::mpsc;
 
 use crate::error::user;
@@ -25,6 +25,7 @@ use crate::wire::channel::CommandSender;
 use crate::wire::record::{Recorded, Story};
 use crate::wire::{Door, DoorMessage, Event, PROTOCOL_VERSION, Request, SessionInfo, SlashCommand};
 
+use child::Started;
 use infer::Inference;
 use link::Link;
 
@@ -47,26 +48,19 @@ pub struct Connected {
 /// # Errors
 /// In words for a person: it cannot be started, or it does not speak the wire.
 pub async fn start(command: &[String], work_dir: &Path) -> anyhow::Result<Connected> {
+    start_within(command, work_dir, PATIENCE).await
+}
+
+async fn start_within(
+    command: &[String],
+    work_dir: &Path,
+    patience: Duration,
+) -> anyhow::Result<Connected> {
     let Some((program, args)) = command.split_first() else {
         return Err(user("There is no command to start.", "Give one: attach -- kimi-tui --wire"));
     };
-    let mut child = Process::new(program)
-        .args(args)
-        .current_dir(work_dir)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        // What it says there would be written across the screen.
-        .stderr(Stdio::null())
-        // Ctrl-C is for the screen.
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| {
-            user(format!("{program} cannot be started ({error})."), "Check the command after --.")
-        })?;
-    let input = child.stdin.take().context("a pipe is missing")?;
-    let output = child.stdout.take().context("a pipe is missing")?;
-    let connected = agree(output, input, work_dir.to_owned(), Some(child)).await;
+    let (started, input, output) = Started::new(program, args, work_dir)?;
+    let connected = agree(output, input, work_dir.to_owned(), Some(started), patience).await;
     connected.with_context(|| format!("{} does not speak the wire", command.join(" ")))
 }
 
@@ -79,33 +73,28 @@ pub async fn join(
     to: impl AsyncWrite + Unpin + Send + 'static,
     work_dir: PathBuf,
 ) -> anyhow::Result<Connected> {
-    agree(from, to, work_dir, None).await
+    agree(from, to, work_dir, None, PATIENCE).await
 }
 
 async fn agree(
     from: impl AsyncRead + Unpin + Send + 'static,
     to: impl AsyncWrite + Unpin + Send + 'static,
     work_dir: PathBuf,
-    child: Option<Child>,
+    mut started: Option<Started>,
+    patience: Duration,
 ) -> anyhow::Result<Connected> {
-    let mut lines = LineReader::new(from, LONGEST_LINE);
-    let outbox = Outbox::default();
-    let writer = outbox.clone();
-    tokio::spawn(async move { writer.write(to).await });
-    let greeting = json!({
-        "protocol_version": PROTOCOL_VERSION,
-        "client": { "name": "kimi-tui", "version": env!("CARGO_PKG_VERSION") },
-        "capabilities": {
-            "supports_question": true, "supports_plan_mode": true, "kimi_tui": true,
-        },
-    });
-    let ask = |id: &str, method: &str, params: &Value| {
-        outbox.push(&rpc::request(&Id::Text(id.to_owned()), method, params));
+    let greeted = greet(from, to, patience).await;
+    let (lines, outbox, result, past) = match (greeted, &mut started) {
+        (Ok(greeted), _) => greeted,
+        (Err(error), Some(started)) => {
+            // What it says last may come a moment after its end.
+            if error.is::<Ended>() {
+                let _ = started.status().await;
+            }
+            return Err(anyhow::anyhow!("{error}{}", started.last_words()));
+        }
+        (Err(error), None) => return Err(error),
     };
-    ask("hello", "initialize", &greeting);
-    let hello = async { answer(&mut lines, "hello", &mut |_| {}).await };
-    let result = tokio::time::timeout(PATIENCE, hello).await??;
-    let result = result.map_err(|error| anyhow::anyhow!("It refused: {}", error.message))?;
     let is_ours = result.get("kimi_tui").is_some();
     let is_working = result.pointer("/kimi_tui/is_working") == Some(&Value::Bool(true));
     let takes_turns = result["kimi_tui"]["methods"]
@@ -121,16 +110,13 @@ async fn agree(
     }
     let mut inference = Inference::new(is_ours);
     let mut events = Vec::new();
-    ask("past", "replay", &json!({}));
-    // One that cannot tell the past has none.
-    let _ = answer(&mut lines, "past", &mut |params| {
+    for params in past {
         let at = params.get("timestamp").and_then(Value::as_f64).unwrap_or_else(now);
         if let Ok(event) = serde_json::from_value::<Event>(params) {
             let all = inference.see(event).into_iter();
             events.extend(all.map(|message| Recorded { timestamp: at, message }));
         }
-    })
-    .await?;
+    }
     let (messages, receiver) = mpsc::unbounded_channel();
     if is_working {
         // The turn that runs is news: the screen shows it as one that runs.
@@ -145,23 +131,64 @@ async fn agree(
         let _ = messages.send(DoorMessage::Refused(told.to_owned()));
     }
     let (commands, inbox) = CommandSender::channel();
-    let link = Link::new(lines, outbox, messages, inference, (is_ours, takes_turns), child);
+    let link = Link::new(lines, outbox, messages, inference, (is_ours, takes_turns), started);
     tokio::spawn(link.run(inbox));
     let door = Door { info: Arc::new(info), commands, messages: receiver };
     Ok(Connected { door, story: Story { events, bad_lines: 0 } })
 }
 
-/// Reads to the answer to `id`; events on the way go to `hear`.
+/// What a server answered to the greeting, and the events of its past.
+type Greeted<R> = (LineReader<R>, Outbox, Value, Vec<Value>);
+
+/// It ended instead of answering.
+#[derive(Debug, thiserror::Error)]
+#[error("It ended without an answer.")]
+struct Ended;
+
+async fn greet<R: AsyncRead + Unpin>(
+    from: R,
+    to: impl AsyncWrite + Unpin + Send + 'static,
+    patience: Duration,
+) -> anyhow::Result<Greeted<R>> {
+    let mut lines = LineReader::new(from, LONGEST_LINE);
+    let outbox = Outbox::default();
+    let writer = outbox.clone();
+    tokio::spawn(async move { writer.write(to).await });
+    let greeting = json!({
+        "protocol_version": PROTOCOL_VERSION,
+        "client": { "name": "kimi-tui", "version": env!("CARGO_PKG_VERSION") },
+        "capabilities": {
+            "supports_question": true, "supports_plan_mode": true, "kimi_tui": true,
+        },
+    });
+    let ask = |id: &str, method: &str, params: &Value| {
+        outbox.push(&rpc::request(&Id::Text(id.to_owned()), method, params));
+    };
+    ask("hello", "initialize", &greeting);
+    let result = answer(&mut lines, "hello", patience, &mut |_| {}).await?;
+    let result = result.map_err(|error| anyhow::anyhow!("It refused: {}", error.message))?;
+    ask("past", "replay", &json!({}));
+    let mut past = Vec::new();
+    // One that cannot tell the past has none.
+    let _ = answer(&mut lines, "past", patience, &mut |params| past.push(params)).await?;
+    Ok((lines, outbox, result, past))
+}
+
+/// Reads to the answer to `id`; events on the way go to `hear`. Each line may take `patience`.
 async fn answer<R: AsyncRead + Unpin>(
     lines: &mut LineReader<R>,
     id: &str,
+    patience: Duration,
     hear: &mut (dyn FnMut(Value) + Send),
 ) -> anyhow::Result<Result<Value, rpc::RpcError>> {
     loop {
-        let line = match lines.next().await? {
+        let line = tokio::time::timeout(patience, lines.next()).await.map_err(|_| {
+            anyhow::anyhow!("It did not answer within {} seconds.", patience.as_secs())
+        })?;
+        let line = match line? {
             Some(Line::Whole(line)) => line,
             Some(Line::TooLong) => continue,
-            None => anyhow::bail!("It ended without an answer."),
+            None => return Err(Ended.into()),
         };
         match rpc::parse(&line) {
             Ok(Incoming::Response { id: Some(Id::Text(of)), result }) if of == id => {

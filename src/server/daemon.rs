@@ -16,7 +16,7 @@ use super::{FAREWELL, Facts};
 use crate::engine::{Host, OpenSession, SessionChoice};
 use crate::error::user;
 use crate::rpc::Outbox;
-use crate::wire::{Command, DoorMessage, Equipment};
+use crate::wire::{Command, DoorMessage, Equipment, Event};
 
 /// What a socket's name ends with.
 const ENDING: &str = "sock";
@@ -54,6 +54,8 @@ pub async fn run(
     let mut has_lines = lines.is_some();
     let mut waiting = VecDeque::new();
     let mut is_working = false;
+    let mut has_news = false;
+    let mut hands = pen.changes();
     tokio::pin!(stop);
     loop {
         tokio::select! {
@@ -65,8 +67,11 @@ pub async fn run(
             message = own.recv() => match message {
                 None => return Ok(()),
                 Some(DoorMessage::PromptDone(_)) => is_working = false,
+                Some(DoorMessage::Event(Event::TurnBegin(_))) => is_working = true,
+                Some(DoorMessage::Event(Event::Notification(_))) => has_news = true,
                 Some(_) => {}
             },
+            _ = hands.changed() => {}
             Some(line) = async { Some(lines.as_mut()?.next_line().await) }, if has_lines => {
                 match line {
                     Ok(Some(line)) if line.trim().is_empty() => {}
@@ -77,6 +82,11 @@ pub async fn run(
         }
         if !is_working && let Some(prompt) = waiting.pop_front() {
             is_working = session.commands.send(Command::Prompt(prompt.into())).is_ok();
+        }
+        // A viewer knows when it does not disturb; without one nobody is disturbed.
+        if has_news && !is_working && pen.is_free() {
+            has_news = false;
+            let _ = session.commands.send(Command::ReadNotes);
         }
         if lines.is_some() && !has_lines && !is_working && waiting.is_empty() {
             break;

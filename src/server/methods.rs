@@ -18,6 +18,8 @@ const NO_MODEL: i64 = -32001;
 const NOT_SUPPORTED: i64 = -32002;
 /// The provider failed.
 const PROVIDER_FAILED: i64 = -32003;
+/// The login to the provider has ended.
+const LOGGED_OUT: i64 = -32004;
 /// Another viewer may act. Ours.
 const PEN_ELSEWHERE: i64 = -32010;
 
@@ -29,7 +31,7 @@ pub(super) const NO_PEN: &str =
 /// What begins the names of our own methods.
 pub(super) const PREFIX: &str = "kimi_tui/";
 /// Commands of ours that a client may send, by their names behind the prefix.
-pub(super) const OURS: [&str; 21] = [
+pub(super) const OURS: [&str; 23] = [
     "revert",
     "restore",
     "add_rule",
@@ -51,6 +53,8 @@ pub(super) const OURS: [&str; 21] = [
     "ledger",
     "hide",
     "cancel_call",
+    "read_notes",
+    "await_tasks",
 ];
 
 /// When an answer comes.
@@ -249,6 +253,7 @@ pub(super) fn result_of(outcome: &PromptOutcome, is_ours: bool) -> Result<Value,
             error.data = is_ours.then(|| json!({ "retryable": retryable }));
             Err(error)
         }
+        PromptOutcome::LoggedOut { message } => failure(LOGGED_OUT, message.clone()),
         PromptOutcome::Failed { message } => {
             failure(INTERNAL_ERROR, format!("RuntimeError: {message}"))
         }

@@ -19,6 +19,16 @@ impl Pen {
         Self(Arc::new(Inner { holder: watch::Sender::new(None), next: Mutex::new(0) }))
     }
 
+    /// Does it lie there?
+    pub(super) fn is_free(&self) -> bool {
+        self.0.holder.borrow().is_none()
+    }
+
+    /// News whenever it changes hands.
+    pub(super) fn changes(&self) -> watch::Receiver<Option<u64>> {
+        self.0.holder.subscribe()
+    }
+
     /// A further viewer. It has the pen if nobody else has.
     pub(super) fn hand(&self) -> Hand {
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);

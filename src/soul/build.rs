@@ -74,6 +74,8 @@ pub(crate) struct Modes {
     pub(crate) skips_afk_reminder: bool,
     /// Who work can be handed to.
     pub(crate) staff: Staff,
+    /// When the MCP servers are the caller's: tools of theirs that are not taken over.
+    pub(crate) borrows_mcp: Option<Vec<String>>,
 }
 
 /// What a session and its subagents have together.
@@ -125,6 +127,7 @@ impl Soul {
         let questions = Arc::new(Questions::new(hub.clone(), away.clone()));
         let launcher = Launcher::new(Parts {
             staff: modes.staff,
+            mcp: mcp.clone(),
             hub: hub.clone(),
             approvals: Arc::clone(&approvals),
             hooks: hooks.clone(),
@@ -177,7 +180,7 @@ impl Soul {
             session_id,
             added_dirs,
             context,
-            mcp: Servers::new(mcp, &tools, &hub),
+            mcp: Servers::new(mcp, &tools, &hub, modes.borrows_mcp),
             all_tools: Toolset::clone(&tools),
             tools,
             client_tools,
@@ -203,6 +206,7 @@ impl Soul {
             compacted_to: 0,
             was_summarised: false,
             settings: switch::Source::default(),
+            failed_wakes: 0,
         }
     }
 

@@ -146,6 +146,11 @@ impl Desk {
                 self.approve_edited(&request_id, arguments);
             }
             Some(Command::SetPlanMode(on)) => self.set_plan_mode(on),
+            // The turn reads them before its next step; the front end asks again at its end.
+            Some(Command::ReadNotes) => {}
+            Some(Command::AwaitTasks { .. }) => {
+                self.refuse("A turn is running. Wait for its end first.");
+            }
         }
         true
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Soul;
 use crate::mcp::McpPool;
-use crate::tools::Toolset;
+use crate::tools::{Tool, Toolset};
 use crate::wire::{DoorMessage, Empty, Event, Hub, StatusUpdate};
 
 /// The servers of a session.
@@ -19,12 +19,21 @@ pub(super) struct Servers {
     /// Servers whose failure was told.
     told: Vec<String>,
     teller: Option<JoinHandle<()>>,
+    /// When they are another agent's: tools of theirs that are not taken over. That agent tells of
+    /// the servers.
+    borrowed: Option<Vec<String>>,
 }
 
 impl Servers {
-    pub(super) fn new(pool: McpPool, own: &Toolset, hub: &Hub) -> Self {
-        let teller = (!pool.is_empty()).then(|| tokio::spawn(tell(pool.clone(), hub.clone())));
-        Self { pool, own: own.clone(), told: Vec::new(), teller }
+    pub(super) fn new(
+        pool: McpPool,
+        own: &Toolset,
+        hub: &Hub,
+        borrowed: Option<Vec<String>>,
+    ) -> Self {
+        let tells = borrowed.is_none() && !pool.is_empty();
+        let teller = tells.then(|| tokio::spawn(tell(pool.clone(), hub.clone())));
+        Self { pool, own: own.clone(), told: Vec::new(), teller, borrowed }
     }
 }
 
@@ -32,7 +41,11 @@ impl Servers {
     /// `own` from now on, with the tools of the servers behind it.
     pub(super) fn behind(&mut self, own: Toolset) -> Toolset {
         self.own = own;
-        self.own.with(self.pool.tools())
+        self.own.with(self.tools())
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.pool.tools_without(self.borrowed.as_deref().unwrap_or_default())
     }
 }
 
@@ -69,7 +82,12 @@ impl Soul {
         if pool.is_empty() {
             return;
         }
-        if pool.is_loading() {
+        if self.mcp.borrowed.is_some() {
+            tokio::select! {
+                () = pool.settle() => {}
+                () = cancel.cancelled() => {}
+            }
+        } else if pool.is_loading() {
             self.hub.event(status(&pool));
             self.hub.event(Event::MCPLoadingBegin(Empty {}));
             tokio::select! {
@@ -81,12 +99,12 @@ impl Soul {
         }
         pool.refresh().await;
         for (server, reason) in pool.failures() {
-            if !self.mcp.told.contains(&server) {
+            if self.mcp.borrowed.is_none() && !self.mcp.told.contains(&server) {
                 self.notify(&format!("The MCP server {server} is not there"), &reason, "warning");
                 self.mcp.told.push(server);
             }
         }
-        let tools = pool.tools();
+        let tools = self.mcp.tools();
         if self.mcp.own.specs().len() + tools.len() != self.tools.specs().len() {
             self.tools = Arc::new(self.mcp.own.with(tools));
         }

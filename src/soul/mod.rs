@@ -48,6 +48,7 @@ mod strategy;
 mod subagent;
 mod switch;
 mod turn;
+mod wake;
 mod workspace;
 
 #[cfg(test)]
@@ -149,6 +150,8 @@ pub(crate) struct Soul {
     was_summarised: bool,
     /// Where another model, and a configuration that has changed, come from.
     settings: switch::Source,
+    /// How many turns that began by themselves failed in a row.
+    failed_wakes: u8,
 }
 
 /// What an idle soul is asked to do.
@@ -157,6 +160,10 @@ enum Work {
     Prompt(UserInput),
     /// A person's message to the past, after the way back.
     Mail(String),
+    /// What background work had to say while nothing ran.
+    Notes,
+    /// To wait for background work, this long at most.
+    Tasks(Duration),
 }
 
 impl Soul {
@@ -164,6 +171,7 @@ impl Soul {
     pub(crate) async fn run(&mut self, mut commands: UnboundedReceiver<Command>) {
         self.tell_first_status();
         self.session_begins();
+        self.take_up_tasks();
         while let Some(command) = commands.recv().await {
             let goes_on = match command {
                 Command::Prompt(input) if input.is_blank() => {
@@ -173,6 +181,14 @@ impl Soul {
                 Command::Prompt(input) => self.work(Work::Prompt(input), &mut commands).await,
                 Command::Revert { to, mail } => self.revert(to, mail, &mut commands).await,
                 Command::Shutdown => false,
+                Command::ReadNotes if self.has_news() => {
+                    self.work(Work::Notes, &mut commands).await
+                }
+                Command::ReadNotes => true,
+                Command::AwaitTasks { seconds } => {
+                    let limit = Duration::from_secs(seconds);
+                    self.work(Work::Tasks(limit), &mut commands).await
+                }
                 Command::Steer(_) => {
                     self.refuse("No turn is running. Send it as a prompt.");
                     true
@@ -311,8 +327,13 @@ impl Soul {
 
     async fn carry_out(&mut self, work: Work, cancel: &CancellationToken) -> PromptOutcome {
         match work {
-            Work::Prompt(input) => self.prompt(input, cancel).await,
+            Work::Prompt(input) => {
+                self.failed_wakes = 0;
+                self.prompt(input, cancel).await
+            }
             Work::Mail(mail) => self.mail(mail, cancel).await,
+            Work::Notes => self.read_notes(cancel).await,
+            Work::Tasks(limit) => self.await_tasks(limit, cancel).await,
         }
     }
 

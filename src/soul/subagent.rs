@@ -25,6 +25,7 @@ use super::plan::PlanMode;
 use crate::agent::{Agent, AgentSource, Subagent};
 use crate::config::{BackgroundConfig, CompactionConfig, HookEvent, LoopControl};
 use crate::hooks::{Hooks, Verdict};
+use crate::mcp::McpPool;
 use crate::message::{SessionId, ToolReturn};
 use crate::snapshot::Worker;
 use crate::tools::{BackgroundTasks, Delegation, Ended, ToolContext, task_block, task_facts};
@@ -38,6 +39,7 @@ use run::{Finish, Outcome};
 const DEEPEST: usize = 3;
 
 type LoadAgent = dyn Fn(&AgentSource) -> Result<Agent, String> + Send + Sync;
+type LoadServers = dyn Fn(&Agent) -> Result<McpPool, String> + Send + Sync;
 type LoadModel = dyn Fn(&str) -> Result<Model, String> + Send + Sync;
 
 /// Who work can be handed to, and where agents and models come from.
@@ -49,6 +51,8 @@ pub(crate) struct Staff {
     pub(crate) load: Arc<LoadAgent>,
     /// The model with a key of the configuration.
     pub(crate) model: Arc<LoadModel>,
+    /// Begins to connect the MCP servers in a file of a subagent's own.
+    pub(crate) mcp: Arc<LoadServers>,
     /// Limits.
     pub(crate) limits: BackgroundConfig,
 }
@@ -59,6 +63,7 @@ impl Default for Staff {
             types: Vec::new(),
             load: Arc::new(|_| Err("There are no subagents here.".to_owned())),
             model: Arc::new(|_| Err("There are no other models here.".to_owned())),
+            mcp: Arc::new(|_| Ok(McpPool::default())),
             limits: BackgroundConfig::default(),
         }
     }
@@ -83,6 +88,8 @@ pub(super) struct Home {
 /// What a launcher is made of.
 pub(super) struct Parts {
     pub(super) staff: Staff,
+    /// The servers of the agent this belongs to.
+    pub(super) mcp: McpPool,
     pub(super) hub: Hub,
     pub(super) approvals: Arc<Approvals>,
     pub(super) hooks: Hooks,

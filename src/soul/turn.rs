@@ -276,7 +276,7 @@ impl Soul {
     }
 
     /// Ends a turn, however it went.
-    fn end_turn(&mut self, result: Result<(), Stop>) -> PromptOutcome {
+    pub(super) fn end_turn(&mut self, result: Result<(), Stop>) -> PromptOutcome {
         let outcome = match result {
             Ok(()) => PromptOutcome::Finished,
             Err(stop) => self.outcome(stop),
@@ -311,6 +311,9 @@ impl Soul {
             Stop::NotSupported { capability, model } => {
                 PromptOutcome::NotSupported { capability: capability.to_owned(), model }
             }
+            Stop::Provider(error @ LlmError::LoggedOut { .. }) => PromptOutcome::LoggedOut {
+                message: advice::provider_failure(&error, self.model.as_ref()),
+            },
             Stop::Provider(error) => PromptOutcome::ProviderFailed {
                 retryable: error.is_retryable(),
                 message: advice::provider_failure(&error, self.model.as_ref()),

@@ -6,6 +6,7 @@
 //! `tasks/ID/{spec.json, runtime.json, output.log}` in the session's folder.
 
 mod command;
+mod earlier;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::earlier::Earlier;
 use self::output::OutputFile;
+use super::birth::Birth;
 use super::{Note, Notifier, TaskNote};
 use crate::config::BackgroundConfig;
 use crate::files::{self, NonAscii, python_json};
@@ -51,6 +54,8 @@ struct Inner {
     config: BackgroundConfig,
     tasks: Mutex<Vec<Arc<Task>>>,
     tracker: TaskTracker,
+    /// How many have not been told to be over.
+    live: watch::Sender<usize>,
     /// The program ends: what may go on without it is left alone.
     release: CancellationToken,
 }
@@ -63,6 +68,8 @@ struct Task {
     cancel: CancellationToken,
     stop: Mutex<Option<Stop>>,
     over: watch::Sender<bool>,
+    /// Its shell, for a later run of the program.
+    shell: Mutex<Option<Birth>>,
 }
 
 /// Why a task was stopped.
@@ -106,6 +113,7 @@ impl BackgroundTasks {
             config,
             tasks: Mutex::default(),
             tracker: TaskTracker::new(),
+            live: watch::Sender::new(0),
             release: CancellationToken::new(),
         }))
     }
@@ -156,6 +164,7 @@ impl BackgroundTasks {
             cancel: CancellationToken::new(),
             stop: Mutex::default(),
             over: watch::Sender::new(false),
+            shell: Mutex::default(),
         });
         if tasks.len() > KEPT
             && let Some(old) = tasks.iter().position(|task| !task.is_running())
@@ -168,7 +177,15 @@ impl BackgroundTasks {
         self.keep(&task);
         self.0.hub.extension(Extension::TaskChanged(fact.clone()));
         let handle = TaskHandle { tasks: self.clone(), task };
-        let work = AssertUnwindSafe(work(handle.clone())).catch_unwind();
+        let work = work(handle.clone());
+        self.spawn(handle, work);
+        Ok(fact)
+    }
+
+    /// Does `work` beside everything else, to its end.
+    fn spawn(&self, handle: TaskHandle, work: BoxFuture<'static, Ended>) {
+        self.0.live.send_modify(|live| *live += 1);
+        let work = AssertUnwindSafe(work).catch_unwind();
         self.0.tracker.spawn(async move {
             let ended = work.await.unwrap_or_else(|_| {
                 tracing::error!("a background task panicked");
@@ -176,7 +193,38 @@ impl BackgroundTasks {
             });
             handle.tasks.finish(&handle.task, ended);
         });
-        Ok(fact)
+    }
+
+    /// Lists a task of an earlier run; `runs`: it still does.
+    fn add_earlier(&self, earlier: Earlier, runs: bool) -> Arc<Task> {
+        let mut fact = earlier.fact;
+        if runs {
+            (fact.state, fact.reason) = (TaskState::Running, String::new());
+        }
+        let path = self.0.folder.join(&fact.id).join("output.log");
+        let task = Arc::new(Task {
+            call_id: earlier.call_id,
+            over: watch::Sender::new(!runs),
+            shell: Mutex::new(earlier.shell),
+            output: Mutex::new(OutputFile::closed(&path)),
+            cancel: CancellationToken::new(),
+            stop: Mutex::default(),
+            fact: Mutex::new(fact.clone()),
+        });
+        self.lock().push(Arc::clone(&task));
+        self.0.hub.extension(Extension::TaskChanged(fact));
+        task
+    }
+
+    /// Tells the model of a task that ended with the program. Nothing begins for it by itself: the
+    /// person has only just come back.
+    fn tell_lost(&self, task: &Task) {
+        self.notify(task, &task.fact(), false);
+    }
+
+    /// How many have not been told to be over, and every change of that.
+    pub(crate) fn live(&self) -> watch::Receiver<usize> {
+        self.0.live.subscribe()
     }
 
     /// All tasks, oldest first.
@@ -256,16 +304,19 @@ impl BackgroundTasks {
         let fact = task.fact();
         self.0.hub.extension(Extension::TaskChanged(fact.clone()));
         task.over.send_replace(true);
-        if fact.state != TaskState::Running && !stop.is_some_and(|stop| stop.is_known) {
-            self.notify(task, &fact);
+        if fact.state != TaskState::Running && !stop.as_ref().is_some_and(|stop| stop.is_known) {
+            // Whoever stopped one has something else in mind.
+            self.notify(task, &fact, stop.is_none());
         }
+        self.0.live.send_modify(|live| *live -= 1);
     }
 
     /// Tells the person and the model that a task is over.
-    fn notify(&self, task: &Task, fact: &TaskChanged) {
+    fn notify(&self, task: &Task, fact: &TaskChanged, wakes: bool) {
         let (verb, severity) = match fact.state {
             TaskState::Completed => ("completed", "success"),
             TaskState::Failed => ("failed", "error"),
+            TaskState::Lost => ("lost", "warning"),
             _ => ("stopped", "warning"),
         };
         let path = lock(&task.output).path().to_owned();
@@ -289,6 +340,7 @@ impl BackgroundTasks {
             created_at: now(),
             payload,
         });
+        note.wakes = wakes;
         note.task = Some(TaskNote {
             id: fact.id.clone(),
             kind: fact.kind.name().to_owned(),
@@ -310,9 +362,14 @@ impl BackgroundTasks {
             "description": fact.title, "tool_call_id": task.call_id, "owner_role": "root",
             "created_at": fact.started,
         });
+        let shell = lock(&task.shell).clone();
         let runtime = json!({
             "status": fact.state.name(), "started_at": fact.started, "updated_at": now(),
             "finished_at": fact.ended, "exit_code": fact.exit,
+            "worker_pid": std::process::id(),
+            "child_pid": shell.as_ref().map(|shell| shell.pid),
+            "child_pgid": shell.as_ref().map(|shell| shell.pid),
+            "child_birth": shell.as_ref().map_or("", |shell| shell.when.as_str()),
             "interrupted": fact.state == TaskState::Killed, "failure_reason": fact.reason,
         });
         for (name, value) in [("spec.json", spec), ("runtime.json", runtime)] {
@@ -371,6 +428,12 @@ impl TaskHandle {
     /// The task's id.
     pub(crate) fn id(&self) -> String {
         lock(&self.task.fact).id.clone()
+    }
+
+    /// This shell does the task's work: a later run of the program can find it by that.
+    fn runs_in(&self, shell: Option<Birth>) {
+        *lock(&self.task.shell) = shell;
+        self.tasks.keep(&self.task);
     }
 
     /// Set when the task is to end.

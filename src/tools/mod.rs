@@ -3,6 +3,7 @@
 mod ask_user;
 mod background;
 mod bash;
+mod birth;
 mod blocking;
 mod call;
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub struct Note {
     pub task: Option<TaskNote>,
     /// Called once, when the note is in the context and on its way to the disk.
     pub on_delivery: Option<Box<dyn FnOnce() + Send>>,
+    /// Is it worth a turn of its own when nothing runs?
+    pub wakes: bool,
 }
 
 /// How a task stands.
@@ -48,7 +50,7 @@ impl Note {
     /// A note of which nobody wants to know when it is delivered.
     #[must_use]
     pub fn new(notification: Notification) -> Self {
-        Self { notification, task: None, on_delivery: None }
+        Self { notification, task: None, on_delivery: None, wakes: true }
     }
 
     /// What the model reads: one text in `<notification>` tags (`kimi-cli`
@@ -163,6 +165,11 @@ impl Notifier {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.lock().len()
+    }
+
+    /// Is one of them worth a turn of its own?
+    pub(crate) fn wakes(&self) -> bool {
+        self.lock().iter().any(|note| note.wakes)
     }
 
     /// The oldest notes, `most` at most: whoever takes them tells the model.

@@ -10,6 +10,7 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::birth::Birth;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -121,6 +122,12 @@ impl Group {
     pub fn of(child: &Child) -> Self {
         let number = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { number, leader_gone: false }
+    }
+
+    /// The group that the shell of an earlier run of the program leads. None when it has ended.
+    pub fn led_by(shell: &Birth) -> Option<Self> {
+        let number = Pid::from_raw(shell.pid).filter(|_| shell.is_alive())?;
+        Some(Self { number: Some(number), leader_gone: false })
     }
 
     /// Asks every process of the group to end.

@@ -162,4 +162,13 @@ pub enum Command {
     Reload,
     /// End the session: cancel what runs, write everything, leave.
     Shutdown,
+    /// Begin a turn for what background work had to say while nothing ran. Nothing happens when
+    /// there is nothing, when it is configured so, or while a turn runs. Ours.
+    ReadNotes,
+    /// Wait until no background task runs, with a turn each time one has ended. Answered by
+    /// `DoorMessage::PromptDone`. Ours; refused while a turn runs.
+    AwaitTasks {
+        /// How long, at most.
+        seconds: u64,
+    },
 }

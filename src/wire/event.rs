@@ -93,6 +93,13 @@ pub struct TurnBegin {
     pub user_input: UserInput,
 }
 
+impl TurnBegin {
+    /// Stands in the place of a prompt when a turn begins by itself (`kimi-cli`
+    /// `ui/shell/__init__.py`).
+    pub const TASKS_ENDED: &str =
+        "<system-reminder>Background tasks completed while you were idle.</system-reminder>";
+}
+
 /// Number of a step in its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepBegin {

@@ -5,5 +5,6 @@
 mod architecture;
 mod cli;
 mod network;
+mod print;
 #[path = "../support/mod.rs"]
 mod support;

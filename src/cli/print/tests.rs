@@ -36,6 +36,10 @@ fn call(id: &str, name: &str, arguments: &str) -> DoorMessage {
     DoorMessage::Event(Event::ToolCall(ToolCall::new(id, name, Some(arguments.to_owned()))))
 }
 
+fn go() -> Vec<Command> {
+    vec![Command::Prompt("go".into())]
+}
+
 async fn run_with(
     script: Vec<DoorMessage>,
     wants: Wants,
@@ -53,7 +57,7 @@ async fn run_with(
     let mut notes = Vec::new();
     let outputs =
         Outputs { answer, answer_is_terminal: is_terminal, as_messages: false, notes: &mut notes };
-    let end = run(&mut door, "go".into(), wants, outputs, &mut interrupts).await;
+    let end = run(&mut door, go(), wants, outputs, &mut interrupts).await;
     let mut commands = Vec::new();
     while let Ok(command) = received.try_recv() {
         commands.push(command);
@@ -199,8 +203,7 @@ async fn the_first_interrupt_cancels_and_the_second_leaves() {
         hub.tell(text("so far"));
         hub.tell(DoorMessage::PromptDone(PromptOutcome::Cancelled));
     };
-    let (end, ()) =
-        tokio::join!(run(&mut door, "go".into(), ALL, outputs, &mut interrupts), engine);
+    let (end, ()) = tokio::join!(run(&mut door, go(), ALL, outputs, &mut interrupts), engine);
     assert_eq!(end, End::Interrupted(Interrupt::Keyboard));
     assert_eq!(answer, b"so far\n");
 
@@ -213,7 +216,7 @@ async fn the_first_interrupt_cancels_and_the_second_leaves() {
     };
     interrupt.send(Interrupt::Keyboard).expect("sent");
     interrupt.send(Interrupt::Terminate).expect("sent");
-    let end = run(&mut door, "go".into(), ALL, outputs, &mut interrupts).await;
+    let end = run(&mut door, go(), ALL, outputs, &mut interrupts).await;
     assert_eq!(end, End::Interrupted(Interrupt::Terminate), "nobody answered the cancel");
 }
 
@@ -231,7 +234,7 @@ async fn an_engine_that_is_gone_is_a_failure() {
         as_messages: false,
         notes: &mut notes,
     };
-    let end = run(&mut door, "go".into(), ALL, outputs, &mut interrupts).await;
+    let end = run(&mut door, go(), ALL, outputs, &mut interrupts).await;
     assert_eq!(end.code(), 1);
 }
 

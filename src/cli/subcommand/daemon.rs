@@ -2,15 +2,22 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use anyhow::Context as _;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 
 use crate::cli::outcome::End;
 use crate::error::user;
 use crate::paths::Paths;
 use crate::server::daemon;
+
+/// How long a daemon may take to say who it is, and to end with everything written.
+const PATIENCE: Duration = Duration::from_secs(5);
+const FAREWELL: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, clap::Subcommand)]
 pub(in crate::cli) enum DaemonCommand {
@@ -39,14 +46,20 @@ pub(super) fn run(command: &DaemonCommand) -> anyhow::Result<End> {
             DaemonCommand::List => {
                 let mut out = std::io::stdout();
                 for (id, socket) in daemon::running(&folder).await? {
-                    let title = ask(&socket, "initialize").await.unwrap_or_default();
+                    let title = ask(&socket, "initialize").await;
+                    let title = title.unwrap_or_else(|_| "(does not answer)".to_owned());
                     let title = crate::ui::render::sanitize::sanitize(&title).replace('\n', " ");
                     writeln!(out, "{id}  {title}")?;
                 }
             }
             DaemonCommand::Stop { session } => {
-                let (_, socket) = find(&folder, session.as_deref()).await?;
-                ask(&socket, "kimi_tui/shutdown").await?;
+                let (id, socket) = find(&folder, session.as_deref()).await?;
+                ask(&socket, "kimi_tui/shutdown").await.map_err(|error| {
+                    user(
+                        format!("The daemon of session {id} does not answer ({error})."),
+                        "Look for its process, kimi-tui --daemon, and end it with kill.",
+                    )
+                })?;
             }
         }
         Ok(End::Done)
@@ -81,7 +94,8 @@ async fn ask(socket: &Path, method: &str) -> anyhow::Result<String> {
     let hello = json!({ "id": "1", "method": "initialize", "params": greeting });
     stream.write_all(format!("{hello}\n").as_bytes()).await?;
     let mut lines = BufReader::new(&mut stream).lines();
-    let Some(answer) = lines.next_line().await? else { anyhow::bail!("The daemon said nothing.") };
+    let answer = timeout(PATIENCE, lines.next_line()).await.context("nothing came in time")??;
+    let Some(answer) = answer else { anyhow::bail!("The daemon said nothing.") };
     let answer: serde_json::Value = serde_json::from_str(&answer)?;
     let session = &answer["result"]["kimi_tui"]["session"];
     let text = |key: &str| session[key].as_str().unwrap_or_default().to_owned();
@@ -89,7 +103,9 @@ async fn ask(socket: &Path, method: &str) -> anyhow::Result<String> {
         let request = json!({ "id": "2", "method": method });
         stream.write_all(format!("{request}\n").as_bytes()).await?;
         // It ends when everything is written: so does the socket.
-        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+        let mut nowhere = tokio::io::sink();
+        let rest = tokio::io::copy(&mut stream, &mut nowhere);
+        timeout(FAREWELL, rest).await.context("it does not end")??;
     }
     Ok(format!("{}  {}", text("work_dir"), text("title")))
 }

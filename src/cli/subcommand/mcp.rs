@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
+use crate::cli::args::Args;
 use crate::cli::outcome::{End, tell};
+use crate::cli::plan::{config_source, mcp_sources};
 use crate::config::{Config, ConfigSource};
 use crate::error::user;
 use crate::mcp::{
@@ -72,34 +75,108 @@ enum McpCommand {
     },
 }
 
-pub(super) fn run(args: McpArgs) -> anyhow::Result<End> {
-    let paths = Paths::from_env()?;
+/// Where servers are looked for and kept, by the flags before the subcommand.
+struct Place {
+    paths: Paths,
+    config: ConfigSource,
+    sources: McpSources,
+}
+
+impl Place {
+    fn of(flags: &Args) -> anyhow::Result<Self> {
+        Ok(Self {
+            paths: Paths::from_env()?,
+            config: config_source(flags),
+            sources: mcp_sources(flags),
+        })
+    }
+
+    /// The file that is changed.
+    fn file(&self) -> anyhow::Result<PathBuf> {
+        match self.sources.files.as_slice() {
+            [] => Ok(self.paths.mcp_file()),
+            [file] => Ok(file.clone()),
+            _ => Err(user(
+                "There are several --mcp-config-file, and one file is changed.",
+                "Give the one you mean.",
+            )),
+        }
+    }
+
+    fn servers(&self) -> anyhow::Result<Vec<McpServer>> {
+        let env = |name: &str| std::env::var(name).ok();
+        Ok(config::load(&self.sources, &self.paths.mcp_file(), None, &env)?)
+    }
+
+    /// Where servers were looked for, for a person.
+    fn shown(&self) -> String {
+        let files = self.sources.files.iter().map(|file| file.display().to_string());
+        let inline = (!self.sources.inline.is_empty()).then(|| "--mcp-config".to_owned());
+        let places: Vec<String> = files.chain(inline).collect();
+        if places.is_empty() {
+            return self.paths.mcp_file().display().to_string();
+        }
+        places.join(", ")
+    }
+
+    fn unknown(&self, name: &str) -> anyhow::Error {
+        let known: Vec<String> = self
+            .servers()
+            .map(|servers| servers.into_iter().map(|server| server.name).collect())
+            .unwrap_or_default();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        user(
+            format!("There is no MCP server \"{name}\" in {} (known: {known}).", self.shown()),
+            "Add it with kimi-tui mcp add.",
+        )
+    }
+
+    fn find(&self, name: &str) -> anyhow::Result<McpServer> {
+        self.servers()?
+            .into_iter()
+            .find(|server| server.name == name)
+            .ok_or_else(|| self.unknown(name))
+    }
+
+    fn options(&self) -> anyhow::Result<McpOptions> {
+        let config = Config::load(&self.paths, &self.config)?.config;
+        Ok(McpOptions {
+            work_dir: std::env::current_dir()?,
+            logins: self.paths.mcp_logins(),
+            network: config.network,
+            limits: McpLimits { turn: McpLimits::default().connect * 3, ..McpLimits::default() },
+            ..McpOptions::default()
+        })
+    }
+}
+
+pub(super) fn run(args: McpArgs, flags: &Args) -> anyhow::Result<End> {
+    let place = Place::of(flags)?;
+    let logins = place.paths.mcp_logins();
     match args.command {
-        McpCommand::List => list(&paths),
+        McpCommand::List => list(&place),
         McpCommand::Add { name, command, url, env, header, oauth, transport } => {
             let entry = entry(command, url, &env, &header, oauth, transport.as_deref())?;
-            edit::add(&paths.mcp_file(), &name, entry)?;
-            say(&format!("{name} is in {}. Try it: kimi-tui mcp test {name}", shown(&paths)))
+            let file = place.file()?;
+            edit::add(&file, &name, entry)?;
+            say(&format!("{name} is in {}. Try it: kimi-tui mcp test {name}", file.display()))
         }
         McpCommand::Remove { name } => {
-            if !edit::remove(&paths.mcp_file(), &name)? {
-                return Err(unknown(&paths, &name));
+            let file = place.file()?;
+            if !edit::remove(&file, &name)? {
+                return Err(place.unknown(&name));
             }
-            mcp::forget_login(&paths.mcp_logins(), &name)?;
-            say(&format!("{name} is no longer in {}", shown(&paths)))
+            mcp::forget_login(&logins, &name)?;
+            say(&format!("{name} is no longer in {}", file.display()))
         }
-        McpCommand::Test { name } => test(&paths, &name),
-        McpCommand::Auth { name } => auth(&paths, &name),
+        McpCommand::Test { name } => test(&place, &name),
+        McpCommand::Auth { name } => auth(&place, &name),
         McpCommand::ResetAuth { name } => {
-            let had = mcp::forget_login(&paths.mcp_logins(), &name)?;
+            let had = mcp::forget_login(&logins, &name)?;
             let words = if had { "is forgotten" } else { "was never kept" };
             say(&format!("The login of {name} {words}"))
         }
     }
-}
-
-fn shown(paths: &Paths) -> String {
-    paths.mcp_file().display().to_string()
 }
 
 fn say(text: &str) -> anyhow::Result<End> {
@@ -107,31 +184,8 @@ fn say(text: &str) -> anyhow::Result<End> {
     Ok(End::Done)
 }
 
-fn servers(paths: &Paths) -> anyhow::Result<Vec<McpServer>> {
-    let env = |name: &str| std::env::var(name).ok();
-    Ok(config::load(&McpSources::default(), &paths.mcp_file(), None, &env)?)
-}
-
-fn unknown(paths: &Paths, name: &str) -> anyhow::Error {
-    let known: Vec<String> = servers(paths)
-        .map(|servers| servers.into_iter().map(|server| server.name).collect())
-        .unwrap_or_default();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    user(
-        format!("There is no MCP server \"{name}\" in {} (known: {known}).", shown(paths)),
-        "Add it with kimi-tui mcp add.",
-    )
-}
-
-fn find(paths: &Paths, name: &str) -> anyhow::Result<McpServer> {
-    servers(paths)?
-        .into_iter()
-        .find(|server| server.name == name)
-        .ok_or_else(|| unknown(paths, name))
-}
-
 /// Where a server is, without its secrets.
-fn place(server: &McpServer) -> String {
+fn address(server: &McpServer) -> String {
     match (&server.fault, &server.transport) {
         (Some(fault), _) => format!("wrong: {fault}"),
         (None, McpTransport::Stdio { command, args, .. }) => {
@@ -143,17 +197,17 @@ fn place(server: &McpServer) -> String {
     }
 }
 
-fn list(paths: &Paths) -> anyhow::Result<End> {
-    let servers = servers(paths)?;
+fn list(place: &Place) -> anyhow::Result<End> {
+    let servers = place.servers()?;
     if servers.is_empty() {
         return say(&format!(
             "There are no MCP servers in {}. Add one: kimi-tui mcp add NAME -- COMMAND",
-            shown(paths)
+            place.shown()
         ));
     }
     let width = servers.iter().map(|server| server.name.chars().count()).max().unwrap_or(0);
     for server in &servers {
-        say(&format!("{:width$}  {}", server.name, place(server)))?;
+        say(&format!("{:width$}  {}", server.name, address(server)))?;
     }
     Ok(End::Done)
 }
@@ -206,25 +260,14 @@ fn pairs(texts: &[String], separator: char, form: &str) -> anyhow::Result<Value>
     Ok(json!(pairs))
 }
 
-fn options(paths: &Paths) -> anyhow::Result<McpOptions> {
-    let config = Config::load(paths, &ConfigSource::Default)?.config;
-    Ok(McpOptions {
-        work_dir: std::env::current_dir()?,
-        logins: paths.mcp_logins(),
-        network: config.network,
-        limits: McpLimits { turn: McpLimits::default().connect * 3, ..McpLimits::default() },
-        ..McpOptions::default()
-    })
-}
-
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
-fn test(paths: &Paths, name: &str) -> anyhow::Result<End> {
-    let server = find(paths, name)?;
-    let options = options(paths)?;
-    tell(&format!("Connecting to {name}: {}", place(&server)));
+fn test(place: &Place, name: &str) -> anyhow::Result<End> {
+    let server = place.find(name)?;
+    let options = place.options()?;
+    tell(&format!("Connecting to {name}: {}", address(&server)));
     runtime()?.block_on(async {
         let pool = McpPool::start(vec![server], options);
         pool.settle().await;
@@ -244,14 +287,14 @@ fn test(paths: &Paths, name: &str) -> anyhow::Result<End> {
     })
 }
 
-fn auth(paths: &Paths, name: &str) -> anyhow::Result<End> {
-    let McpTransport::Http { url, .. } = find(paths, name)?.transport else {
+fn auth(place: &Place, name: &str) -> anyhow::Result<End> {
+    let McpTransport::Http { url, .. } = place.find(name)?.transport else {
         return Err(user(
             format!("The MCP server {name} is a program on this machine: it has no login."),
             "Give it what it needs as variables: kimi-tui mcp add NAME --env KEY=VALUE -- COMMAND.",
         ));
     };
-    let options = options(paths)?;
+    let options = place.options()?;
     runtime()?.block_on(async {
         let failed = |reason: String| {
             user(

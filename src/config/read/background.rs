@@ -13,6 +13,7 @@ impl Reader {
         self.warn_of_slips(&section, names::BACKGROUND);
         let keep_alive_on_exit =
             self.flag(&section, "keep_alive_on_exit", default.keep_alive_on_exit);
+        let auto_turn = self.flag(&section, "auto_turn", default.auto_turn);
         let mut count =
             |key: &str, least: i64| self.integer(&section, key, least).map(i64::unsigned_abs);
         let size = |count: Option<u64>, default: usize| {
@@ -30,6 +31,9 @@ impl Reader {
                 .map_or(default.kill_grace, Duration::from_millis),
             agent_task_timeout: count("agent_task_timeout_s", 1)
                 .map_or(default.agent_task_timeout, Duration::from_secs),
+            print_wait: count("print_wait_ceiling_s", 0)
+                .map_or(default.print_wait, Duration::from_secs),
+            auto_turn,
             keep_alive_on_exit,
         }
     }

@@ -50,7 +50,6 @@ fn every_example_in_the_documentation_works() {
             "wait_poll_interval_ms",
             "worker_heartbeat_interval_ms",
             "worker_stale_after_ms",
-            "print_wait_ceiling_s",
         ];
         assert!(upstreams_only.contains(&key) || page.contains(key), "{key} is not documented");
     }

@@ -85,7 +85,13 @@ async fn an_answer_and_the_request_it_answers() {
     let (head, body) = request.split_once("\r\n\r\n").expect("a body");
     assert!(head.starts_with("POST /v1/chat/completions HTTP/1.1"), "{head}");
     let head = head.to_lowercase();
-    for header in ["authorization: bearer sk-secret-key", "x-team: a", "user-agent: kimi-tui/"] {
+    for header in [
+        "authorization: bearer sk-secret-key",
+        "x-team: a",
+        "user-agent: kimi-tui/",
+        "x-msh-platform: kimi_tui",
+        "x-msh-version: ",
+    ] {
         assert!(head.contains(header), "{header} in {head}");
     }
     let body: serde_json::Value = serde_json::from_str(body).expect("json");

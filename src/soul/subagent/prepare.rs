@@ -57,12 +57,21 @@ impl Launcher {
         let mut excluded = agent.exclude_tools.clone();
         excluded.extend(NOT_FOR_SUBAGENTS.map(str::to_owned));
         let staff = Staff {
-            types: if self.parts.path.len() + 1 < DEEPEST { agent.subagents } else { Vec::new() },
+            types: if self.parts.path.len() + 1 < DEEPEST {
+                agent.subagents.clone()
+            } else {
+                Vec::new()
+            },
             ..self.parts.staff.clone()
         };
         let tools = Toolset::select(&agent.tools, &excluded)
             .map_err(|error| format!("The subagent `{kind}` cannot be used: {error}"))?
             .with_subagents(&staff.described());
+        let (mcp, borrows) = match (&agent.mcp, agent.mcp_of_caller) {
+            (Some(_), _) => ((self.parts.staff.mcp)(&agent)?, None),
+            (None, true) => (self.parts.mcp.clone(), Some(agent.mcp_exclude.clone())),
+            (None, false) => (McpPool::default(), None),
+        };
         let is_resumed = earlier.is_some();
         let folder = match earlier {
             Some(folder) => folder,
@@ -92,7 +101,8 @@ impl Launcher {
             path,
             snapshots: self.parts.snapshots.clone(),
         };
-        let setup = self.setup(context, &folder, conversation, tools, model, staff);
+        let mut setup = self.setup(context, &folder, conversation, tools, model, staff);
+        (setup.mcp, setup.modes.borrows_mcp) = (mcp, borrows);
         Ok(Prepared {
             kind,
             title: work.title.clone(),
@@ -152,7 +162,6 @@ impl Launcher {
             limits: self.parts.limits.clone(),
             compaction: self.parts.compaction,
             rules: RuleSource::default(),
-            // The servers' tools stay with the agent that the person talks to.
             mcp: McpPool::default(),
             hub: Hub::new(Some(Recorder::new(&folder.path))),
             state: SessionState::load(&folder.path),

@@ -172,6 +172,7 @@ impl Stage {
                 snapshots: self.snapshots.then(|| rewind::worker(folder.path())),
                 skips_afk_reminder: self.skips_afk_reminder,
                 staff: self.staff,
+                borrows_mcp: None,
             },
             info,
         });

@@ -39,6 +39,7 @@ fn staff(nests: bool, change: impl FnOnce(&mut BackgroundConfig)) -> Staff {
                 exclude_tools: vec![],
                 model: None,
                 mcp: None,
+                mcp_of_caller: false,
                 mcp_exclude: vec![],
                 subagents: if nests { vec![subagent("helper")] } else { vec![] },
                 warnings: vec![],

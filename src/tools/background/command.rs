@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Ended, TaskHandle, output};
 use crate::tools::bash::Decoder;
+use crate::tools::birth::Birth;
 use crate::tools::process::{Running, spawn_shell, spawn_shell_into};
 use crate::wire::TaskState;
 
@@ -42,6 +43,8 @@ impl CommandTask {
             };
             match running {
                 Ok(running) => {
+                    let pid = running.child.id().and_then(|pid| i32::try_from(pid).ok());
+                    handle.runs_in(pid.and_then(Birth::of));
                     self.follow(running, &handle, outlives.then_some(path.as_path())).await
                 }
                 Err(error) => Ended::failed(format!(

@@ -29,6 +29,11 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), file: Some(file), bytes: 0, most })
     }
 
+    /// The file of a task that writes no more, or by itself.
+    pub fn closed(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: None, bytes: 0, most: 0 }
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

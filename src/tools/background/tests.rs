@@ -53,6 +53,17 @@ impl House {
         self.tasks.get(id).expect("a task")
     }
 
+    /// The tasks as a later run of the program has them.
+    fn again(&self) -> (BackgroundTasks, Notifier, UnboundedReceiver<DoorMessage>) {
+        let hub = Hub::new(None);
+        let heard = hub.subscribe(true);
+        let notifier = Notifier::new(hub.clone());
+        let config = self.tasks.config().clone();
+        let tasks =
+            BackgroundTasks::new(hub, notifier.clone(), &self.bench.root, "session", config);
+        (tasks, notifier, heard)
+    }
+
     /// The states told of tasks, and the titles of notes.
     fn told(&mut self) -> Vec<String> {
         let mut told = Vec::new();
@@ -201,13 +212,80 @@ async fn a_command_may_outlive_the_program_when_it_is_configured_so() {
     wait_until("it is up", || fs::read_to_string(&path).is_ok_and(|text| text == "up\n")).await;
     wait_until("it sleeps", || !alive(&seconds).is_empty()).await;
     house.tasks.end_all().await;
-    drop(house.tasks);
-    let left = alive(&seconds);
-    assert!(!left.is_empty(), "it goes on");
-    for id in left {
-        let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).expect("id");
-        let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+    assert!(!alive(&seconds).is_empty(), "it goes on");
+
+    // The next run of the program finds it, shows what it printed, and can stop it.
+    let (tasks, notifier, mut heard) = house.again();
+    let running = tasks.take_up_earlier();
+    assert_eq!((running[0].id.as_str(), running[0].title.as_str()), (id.as_str(), "a task"));
+    assert_eq!(tasks.output(&id).expect("output").0, "up\n");
+    assert_eq!(states(&mut heard), ["running"]);
+    assert!(tasks.stop(&id, "Enough.", false));
+    assert!(tasks.wait(&id, PATIENCE).await);
+    wait_until("all of it is gone", || alive(&seconds).is_empty()).await;
+    let task = tasks.get(&id).expect("a task");
+    assert_eq!((task.state, task.reason.as_str()), (TaskState::Killed, "Enough."));
+    assert!(notifier.waiting() == 1 && !notifier.wakes());
+}
+
+/// The states told of tasks.
+fn states(heard: &mut UnboundedReceiver<DoorMessage>) -> Vec<&'static str> {
+    let mut told = Vec::new();
+    while let Ok(message) = heard.try_recv() {
+        if let DoorMessage::Event(Event::Extension(Extension::TaskChanged(task))) = message {
+            told.push(task.state.name());
+        }
     }
+    told
+}
+
+#[tokio::test]
+async fn a_command_that_a_killed_program_left_behind_is_followed_to_its_end() {
+    let house = house(|config| config.keep_alive_on_exit = true);
+    let id = house.begin("while [ ! -e stop ]; do sleep 0.02; done").await;
+    house.tasks.end_all().await;
+    let (tasks, notifier, mut heard) = house.again();
+    assert_eq!(tasks.take_up_earlier().len(), 1);
+    fs::write(house.bench.path("stop"), "").expect("file");
+    assert!(tasks.wait(&id, PATIENCE).await);
+    assert_eq!(tasks.get(&id).expect("a task").state, TaskState::Lost);
+    assert_eq!(states(&mut heard), ["running", "lost"]);
+    wait_until("the note", || notifier.wakes()).await;
+}
+
+#[tokio::test]
+async fn tasks_of_earlier_runs_are_listed_and_those_cut_off_are_lost() {
+    let house = house(|_| {});
+    let done = house.begin("echo finished").await;
+    house.over(&done).await;
+    let cut = house.begin("sleep 0.01; echo $$ > shell").await;
+    house.over(&cut).await;
+    // As if the program had been killed while it ran.
+    let file = house.bench.root.join("tasks").join(&cut).join("runtime.json");
+    let mut runtime: Value = serde_json::from_slice(&fs::read(&file).expect("file")).expect("json");
+    let shell = fs::read_to_string(house.bench.path("shell")).expect("its number");
+    assert_eq!(runtime["child_pid"].to_string(), shell.trim());
+    runtime["status"] = json!("running");
+    runtime["finished_at"] = Value::Null;
+    // Its number may have been given to somebody else, who must be left alone.
+    runtime["child_pid"] = json!(std::process::id());
+    fs::write(&file, runtime.to_string()).expect("written");
+    fs::create_dir_all(house.bench.root.join("tasks/bash-broken")).expect("folder");
+    fs::write(house.bench.root.join("tasks/bash-broken/runtime.json"), "{").expect("written");
+
+    let (tasks, notifier, mut heard) = house.again();
+    assert_eq!(tasks.take_up_earlier(), []);
+    let list: Vec<_> = tasks.list().into_iter().map(|task| (task.id, task.state)).collect();
+    assert_eq!(list, [(done.clone(), TaskState::Completed), (cut, TaskState::Lost)]);
+    assert_eq!(states(&mut heard), ["completed", "lost"]);
+    assert!(notifier.waiting() == 1 && !notifier.wakes(), "told, but nothing begins for it");
+    let note = notifier.take(1).remove(0).message().text();
+    assert!(note.contains("Background task lost: a task"), "{note}");
+    assert!(!tasks.stop(&done, "", false));
+    // It is told once.
+    let (tasks, notifier, _) = house.again();
+    tasks.take_up_earlier();
+    assert_eq!((tasks.list().len(), notifier.waiting()), (2, 0));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ pub mod image;
 pub mod kills;
 pub mod ledger;
 pub mod mention;
+pub mod news;
 pub mod overlay;
 pub mod packed;
 pub mod paste;
@@ -228,6 +229,8 @@ pub struct Model {
     pub plays_only: bool,
     /// The request about the configuration that is awaited, and why it was made.
     pub asked: Option<(EffectId, setup::Why)>,
+    /// What background work had to say while nothing ran.
+    pub news: news::News,
     next_effect: u64,
 }
 
@@ -280,6 +283,7 @@ impl Model {
             came_from: None,
             plays_only: false,
             asked: None,
+            news: news::News::default(),
             next_effect: 0,
         }
     }
@@ -405,7 +409,8 @@ impl Model {
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
         let replay = self.replay.as_ref().and_then(Replay::due);
         let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
-        [chord, replay, spinner, toast, panel, question, leave, self.composer.save_due()]
+        let news = self.news_due(now).filter(|due| *due > now);
+        [chord, replay, spinner, toast, panel, question, leave, news, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

@@ -42,7 +42,7 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             calls::toggle(model, now);
             Vec::new()
         }
-        Action::ContextLedger => ledger::toggle(model),
+        Action::ContextLedger => ledger::toggle(model, now),
         Action::Palette => {
             picker::open_palette(model);
             Vec::new()

@@ -14,9 +14,13 @@ use crate::wire::{Command, ContextLedger, DoorMessage, Event, LedgerKind};
 const PAGE: usize = 10;
 
 /// Shows the ledger, or closes it.
-pub(super) fn toggle(model: &mut Model) -> Vec<Effect> {
+pub(super) fn toggle(model: &mut Model, now: f64) -> Vec<Effect> {
     if matches!(model.overlays.last(), Some(Overlay::Ledger(_))) {
         model.overlays.pop();
+        return Vec::new();
+    }
+    if !model.status.info.can_revert && model.replay.is_none() {
+        toast(model, "The engine behind this screen does not tell what fills the context", now);
         return Vec::new();
     }
     model.overlays.push(Overlay::Ledger(Box::default()));

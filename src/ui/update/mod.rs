@@ -12,6 +12,7 @@ mod generation;
 mod keys;
 mod ledger;
 mod mention;
+mod news;
 mod overlay;
 mod pages;
 mod papers;
@@ -57,11 +58,13 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             | Msg::Door(DoorMessage::PromptDone(_))
     );
     let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
+    news::hear(model, &msg, now);
     let mut effects = take_in(model, msg, now);
     if is_key {
         effects.extend(picker::preview(model));
     }
     effects.extend(sessions::follow(model));
+    effects.extend(news::read(model, now));
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));

@@ -264,7 +264,7 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
         "help" => model.overlays.push(Overlay::Help { scroll: 0 }),
         "sessions" => return Some(sessions::open(model)),
         "new" => return Some(session::open(model, OpenTarget::New, now)),
-        "context" => return Some(ledger::toggle(model)),
+        "context" => return Some(ledger::toggle(model, now)),
         "clear" => overlay::ask_clear(model, now),
         "vim" => compose::toggle_vim(model, now),
         "tasks" => tasks::open(model),

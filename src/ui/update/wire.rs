@@ -10,6 +10,7 @@ use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
     Extension, HookAction, MessageFate, RevertCause, StatusUpdate, StepRetry, ToolOutputChunk,
+    TurnBegin,
 };
 
 /// Takes one event in; `at` is when it happened, in seconds since 1970.
@@ -110,9 +111,16 @@ fn begin_turn(model: &mut Model, text: &str, at: f64) {
     model.transcript.finish_from(start, at);
     model.turn_start = model.transcript.cells().len();
     model.step_start = model.turn_start;
-    let kind = CellKind::User { text: text.to_owned(), steered: false };
-    model.transcript.push(kind, true, at);
-    let title = text.lines().next().unwrap_or_default().to_owned();
+    // A word of the program in the place of a prompt: nobody typed it.
+    let title = if text == TurnBegin::TASKS_ENDED {
+        let why = "Background work ended while nothing ran: the model goes on with it.";
+        notice(model, Level::Info, why, at);
+        "Background work ended".to_owned()
+    } else {
+        let kind = CellKind::User { text: text.to_owned(), steered: false };
+        model.transcript.push(kind, true, at);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
     let cell = last_cell(model);
     model.timeline.begin_turn(title, cell, at);
     let since = match model.status.activity {
