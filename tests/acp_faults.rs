@@ -102,7 +102,7 @@ fn wrong_parameters_and_states_have_their_errors() {
         ("session/load", json!({"cwd": cwd, "sessionId": "../../etc"}), -32002),
         ("session/resume", json!({"cwd": cwd, "sessionId": "no-such"}), -32002),
         ("session/delete", json!({"sessionId": "no-such"}), -32002),
-        ("session/close", json!({"sessionId": "no-such"}), -32602),
+        ("session/close", json!({"sessionId": "no-such"}), -32002),
         ("session/list", json!({"cursor": "x"}), -32602),
         ("session/prompt", json!({"sessionId": "no-such", "prompt": []}), -32602),
         ("session/prompt", json!({"sessionId": session, "prompt": []}), -32602),
