@@ -17,17 +17,8 @@ use serde_json::json;
 use support::server::{Piece, Scenario, Server};
 use support::world::{World, program};
 
-const CASES: [&str; 9] = [
-    "initialize",
-    "new",
-    "prompt",
-    "permissions",
-    "cancel",
-    "image",
-    "bad input",
-    "list",
-    "load",
-];
+const CASES: [&str; 9] =
+    ["initialize", "new", "prompt", "permissions", "cancel", "image", "bad input", "list", "load"];
 
 fn answers() -> Server {
     let say = |when, pieces: &[Piece]| Scenario { when, answers: vec![pieces.to_vec()] };

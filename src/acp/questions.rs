@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use agent_client_protocol_schema::v1 as acp;
+use serde_json::json;
 
 use super::client::Client;
 use super::desk;
@@ -12,6 +13,8 @@ use crate::rpc::METHOD_NOT_FOUND;
 use crate::wire::{Question, QuestionAnswer, QuestionOption, QuestionRequest};
 
 const FORM: &str = "elicitation/create";
+/// What agents mark an answer in other words with.
+const OTHER: &str = "_askUserQuestionCustomAnswer";
 const SKIP: &str = "skip";
 
 /// Asks questions. Where one is not answered all are dismissed.
@@ -116,9 +119,10 @@ async fn form(
     }
 }
 
-/// The name of a question's field, and of the one for an answer in other words.
+/// The name of a question's field, and of the one for an answer in other words. Fields are shown in
+/// the order of their names.
 fn names(at: usize) -> (String, String) {
-    (format!("answer{at}"), format!("other{at}"))
+    (format!("question{at}"), format!("question{at}_other"))
 }
 
 fn schema(questions: &[Question]) -> acp::ElicitationSchema {
@@ -135,21 +139,27 @@ fn schema(questions: &[Question]) -> acp::ElicitationSchema {
             let field = acp::MultiSelectPropertySchema::titled(choices.collect())
                 .title(question.question.clone())
                 .description(about);
-            schema.property(answer, field, false)
+            schema.property(answer.clone(), field, false)
         } else {
             let field = acp::StringPropertySchema::new()
                 .title(question.question.clone())
                 .description(about)
                 .one_of(choices.collect::<Vec<_>>());
-            schema.property(answer, field, false)
+            schema.property(answer.clone(), field, false)
         };
         let name = if question.other_label.is_empty() { "Other" } else { &question.other_label };
         let about = match question.other_description.as_str() {
             "" => "An answer in your own words",
             about => about,
         };
-        let field = acp::StringPropertySchema::new().title(name.to_owned());
-        schema = schema.property(other, field.description(about.to_owned()), false);
+        // By this mark editors know that the field belongs to the one before it.
+        let mut belongs = serde_json::Map::new();
+        belongs.insert(OTHER.to_owned(), json!({ "questionId": answer }));
+        let field = acp::StringPropertySchema::new()
+            .title(name.to_owned())
+            .description(about.to_owned())
+            .meta(belongs);
+        schema = schema.property(other, field, false);
     }
     schema
 }
@@ -206,12 +216,14 @@ mod tests {
     fn a_form_has_a_field_for_each_question_and_one_for_other_words() {
         let schema = serde_json::to_value(schema(&asked())).expect("JSON");
         let fields = &schema["properties"];
-        assert_eq!(fields["answer1"]["type"], "string");
-        assert_eq!(fields["answer1"]["title"], "Which?");
-        assert_eq!(fields["answer1"]["oneOf"][0]["const"], "A");
-        assert_eq!(fields["answer1"]["oneOf"][0]["description"], "first");
-        assert_eq!(fields["answer2"]["type"], "array");
-        assert_eq!(fields["other2"]["title"], "Other");
+        assert_eq!(fields["question1"]["type"], "string");
+        assert_eq!(fields["question1"]["title"], "Which?");
+        assert_eq!(fields["question1"]["oneOf"][0]["const"], "A");
+        assert_eq!(fields["question1"]["oneOf"][0]["description"], "first");
+        assert_eq!(fields["question2"]["type"], "array");
+        assert_eq!(fields["question2_other"]["title"], "Other");
+        let belongs = &fields["question2_other"]["_meta"]["_askUserQuestionCustomAnswer"];
+        assert_eq!(belongs["questionId"], "question2");
         assert!(schema["required"].as_array().is_none_or(Vec::is_empty), "{schema}");
     }
 
@@ -225,10 +237,10 @@ mod tests {
             let pairs = pairs.into_iter().filter(|(_, answer)| !answer.is_empty());
             pairs.map(|(question, answer)| (question.to_owned(), answer.to_owned())).collect()
         };
-        let content = json!({"answer1": "A", "answer2": ["A", "B"], "other1": "", "other2": "C"});
+        let content = json!({"question1": "A", "question2": ["A", "B"], "question1_other": "", "question2_other": "C"});
         assert_eq!(filled(content), answers("A", "A, B, C"));
-        let content = json!({"answer1": "A", "other1": "mine", "answer2": ["B"]});
+        let content = json!({"question1": "A", "question1_other": "mine", "question2": ["B"]});
         assert_eq!(filled(content), answers("mine", "B"));
-        assert_eq!(filled(json!({"answer1": 3})), answers("", ""));
+        assert_eq!(filled(json!({"question1": 3})), answers("", ""));
     }
 }

@@ -462,6 +462,9 @@ fn answer_of(outcome: &PromptOutcome) -> Result<Value, RpcError> {
         PromptOutcome::Cancelled => acp::StopReason::Cancelled,
         PromptOutcome::MaxStepsReached { .. } => acp::StopReason::MaxTurnRequests,
         PromptOutcome::ModelNotSet => return Err(offer::auth_required()),
+        PromptOutcome::LoggedOut { message } => {
+            return Err(RpcError { message: message.clone(), ..offer::auth_required() });
+        }
         PromptOutcome::NotSupported { capability, model } => {
             return failed(format!("{model} cannot take this: it lacks {capability}."));
         }

@@ -56,7 +56,9 @@ pub(super) fn end_of(outcome: PromptOutcome) -> End {
             End::failed(format!("{model} cannot take this: it lacks {capability}."))
         }
         PromptOutcome::ProviderFailed { message, retryable } => End::Failed { message, retryable },
-        PromptOutcome::Failed { message } => End::failed(message),
+        PromptOutcome::LoggedOut { message } | PromptOutcome::Failed { message } => {
+            End::failed(message)
+        }
     }
 }
 

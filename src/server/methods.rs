@@ -249,6 +249,7 @@ pub(super) fn result_of(outcome: &PromptOutcome, is_ours: bool) -> Result<Value,
             error.data = is_ours.then(|| json!({ "retryable": retryable }));
             Err(error)
         }
+        PromptOutcome::LoggedOut { message } => failure(PROVIDER_FAILED, message.clone()),
         PromptOutcome::Failed { message } => {
             failure(INTERNAL_ERROR, format!("RuntimeError: {message}"))
         }

@@ -311,6 +311,9 @@ impl Soul {
             Stop::NotSupported { capability, model } => {
                 PromptOutcome::NotSupported { capability: capability.to_owned(), model }
             }
+            Stop::Provider(error @ LlmError::LoggedOut { .. }) => PromptOutcome::LoggedOut {
+                message: advice::provider_failure(&error, self.model.as_ref()),
+            },
             Stop::Provider(error) => PromptOutcome::ProviderFailed {
                 retryable: error.is_retryable(),
                 message: advice::provider_failure(&error, self.model.as_ref()),

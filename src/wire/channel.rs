@@ -56,6 +56,11 @@ pub enum PromptOutcome {
         /// Would the same request have a chance later?
         retryable: bool,
     },
+    /// The login at the provider no longer counts; the person has to log in again.
+    LoggedOut {
+        /// What happened and what to do, for a person.
+        message: String,
+    },
     /// Something else failed: the disk, the program.
     Failed {
         /// What happened and what to do, for a person.

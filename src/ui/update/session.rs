@@ -205,7 +205,9 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
             let text = format!("The model {name} does not take this: it lacks {capability}.");
             wire::notice(model, Level::Error, text, now);
         }
-        PromptOutcome::ProviderFailed { message, .. } | PromptOutcome::Failed { message } => {
+        PromptOutcome::ProviderFailed { message, .. }
+        | PromptOutcome::LoggedOut { message }
+        | PromptOutcome::Failed { message } => {
             wire::notice(model, Level::Error, message, now);
         }
     }
