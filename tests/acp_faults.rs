@@ -390,3 +390,24 @@ fn a_login_that_no_longer_counts_asks_for_a_new_one() {
     let message = error["message"].as_str().expect("why");
     assert!(message.contains("log") && message.contains("kimi-tui login"), "{message}");
 }
+
+#[test]
+fn a_prompt_is_cancelled_by_its_id_and_no_other_is() {
+    let answers = vec![vec![Piece::Text("one"), Piece::Gate("never")]];
+    let server = Server::start(vec![Scenario { when: "go", answers }]);
+    let world = World::new();
+    world.write_config(&server.config());
+    let mut client = editor(&world, &["acp"], &json!({}));
+    let sessions = [new_session(&mut client, &world), new_session(&mut client, &world)];
+    for (id, session) in ["a", "b"].iter().zip(&sessions) {
+        client.request(id, "session/prompt", &prompt(session, "go"));
+        client.until(|message| message["params"]["update"]["content"]["text"] == "one");
+    }
+    for id in ["b", "a"] {
+        let cancel = json!({ "requestId": id });
+        client.send(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": cancel}));
+        let told = client.until(|message| message.get("id").is_some());
+        let end = told.last().expect("an answer");
+        assert_eq!((&end["id"], &end["result"]["stopReason"]), (&json!(id), &json!("cancelled")));
+    }
+}

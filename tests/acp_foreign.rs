@@ -17,8 +17,18 @@ use serde_json::json;
 use support::server::{Piece, Scenario, Server};
 use support::world::{World, program};
 
-const CASES: [&str; 9] =
-    ["initialize", "new", "prompt", "permissions", "cancel", "image", "bad input", "list", "load"];
+const CASES: [&str; 10] = [
+    "initialize",
+    "new",
+    "prompt",
+    "permissions",
+    "questions",
+    "cancel",
+    "image",
+    "bad input",
+    "list",
+    "load",
+];
 
 fn answers() -> Server {
     let say = |when, pieces: &[Piece]| Scenario { when, answers: vec![pieces.to_vec()] };
@@ -28,7 +38,15 @@ fn answers() -> Server {
         let call = Piece::Call { id: "c", name: "WriteFile", arguments };
         Scenario { when, answers: vec![vec![call], vec![Piece::Text("Done.")]] }
     };
+    let questions = json!({"questions": [
+        {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]},
+        {"question": "Which sizes?", "multi_select": true, "options": [
+            {"label": "Small"}, {"label": "Large"},
+        ]},
+    ]});
+    let ask = Piece::Call { id: "q", name: "AskUserQuestion", arguments: questions };
     Server::start(vec![
+        Scenario { when: "Ask", answers: vec![vec![ask], vec![Piece::Text("Done.")]] },
         say("Hello", &[Piece::Think("hm"), Piece::Text("Hello,"), Piece::Text(" you.")]),
         say("Wait", &[Piece::Text("one"), Piece::Gate("never"), Piece::Text("two")]),
         say("Look", &[Piece::Text("I see.")]),

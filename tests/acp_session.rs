@@ -75,11 +75,15 @@ fn questions_are_a_form_where_the_editor_shows_forms() {
 fn questions_are_permission_requests_for_other_editors() {
     let world = scripted(&[&questions(), "text: done", &questions(), "text: done"]);
     // One that says it has forms, and has none after all, is asked in the other way too.
-    for can in [json!({}), json!({"elicitation": {"form": {}}})] {
+    let forms = json!({"elicitation": {"form": {}}});
+    let unknown = Err(json!({"code": -32601, "message": "Method not found"}));
+    for (can, form) in
+        [(json!({}), unknown.clone()), (forms.clone(), unknown), (forms, Ok(Value::Null))]
+    {
         let mut client = editor(&world, &["acp"], &can);
         let session = new_session(&mut client, &world);
         let told = turn(&mut client, &session, "go", |method, params| match method {
-            "elicitation/create" => Err(json!({"code": -32601, "message": "Method not found"})),
+            "elicitation/create" => form.clone(),
             _ => {
                 let options = params["options"].as_array().expect("options");
                 assert_eq!(options.last().expect("a way out")["optionId"], "skip");
@@ -286,8 +290,12 @@ fn hooks_hold_for_editors_too() {
         command = \"echo not-here >&2; exit 2\"\n\n\
         [[hooks]]\nevent = \"UserPromptSubmit\"\n\
         command = \"grep -q secret && { echo no-secrets >&2; exit 2; }; exit 0\"\n";
+    let hooks = format!(
+        "{hooks}\n[[hooks]]\nevent = \"Stop\"\n\
+         command = \"[ -e stopped ] && exit 0; touch stopped; echo go-on >&2; exit 2\"\n"
+    );
     let bash = call("b", "Bash", &json!({"command": "touch ran"}));
-    let world = scripted_with(&[&bash, "text: done", "text: never"], "");
+    let world = scripted_with(&[&bash, "text: done", "text: again", "text: never"], "");
     let config = fs::read_to_string(world.share().join("config.toml")).expect("it");
     world.write_config(&format!("{config}\n{hooks}"));
     let mut client = editor(&world, &["acp"], &json!({}));
@@ -297,6 +305,9 @@ fn hooks_hold_for_editors_too() {
     assert_eq!(status, "failed");
     assert!(content.contains("not-here"), "{content}");
     assert!(!world.work().join("ran").exists());
+    // Why it goes on by itself is told.
+    let said_by_both = said(&told);
+    assert!(said_by_both.contains("go-on") && said_by_both.contains("again"), "{said_by_both}");
     let told = turn(&mut client, &session, "the secret", approving);
     assert!(said(&told).contains("no-secrets"), "{}", listed(&told));
     assert_eq!(stop(&told), "end_turn");

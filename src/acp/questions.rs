@@ -9,7 +9,6 @@ use serde_json::json;
 use super::client::Client;
 use super::desk;
 use super::tell::Named;
-use crate::rpc::METHOD_NOT_FOUND;
 use crate::wire::{Question, QuestionAnswer, QuestionOption, QuestionRequest};
 
 const FORM: &str = "elicitation/create";
@@ -88,7 +87,7 @@ fn kind(option: &QuestionOption) -> acp::PermissionOptionKind {
     }
 }
 
-/// All questions in one form. None when the editor has no forms after all.
+/// All questions in one form. None when the editor shows none after all.
 async fn form(
     client: &Client,
     session: &str,
@@ -111,10 +110,10 @@ async fn form(
             }
             _ => Some(BTreeMap::new()),
         },
-        Err(error) if error.code == METHOD_NOT_FOUND => None,
         Err(error) => {
+            // Some libraries say that they have forms, and then refuse them or answer nothing.
             tracing::warn!(error = error.message, "the editor did not show a form");
-            Some(BTreeMap::new())
+            None
         }
     }
 }

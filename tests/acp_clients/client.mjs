@@ -33,6 +33,7 @@ async function library() {
 const acp = await library();
 const updates = [];
 const asked = [];
+const forms = [];
 let answer = "approve";
 
 function onUpdate(notification) {
@@ -46,6 +47,11 @@ function onPermission(request) {
   };
 }
 
+function onForm(request) {
+  forms.push(request);
+  return { action: "accept", content: { question1: "Blue", question2: ["Small"], question2_other: "Huge" } };
+}
+
 /** Runs `work` with `call(method, params)` and `cancel(session)`. */
 async function connected(work) {
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -56,6 +62,7 @@ async function connected(work) {
       .client({ name: "conformance" })
       .onNotification("session/update", ({ params }) => onUpdate(params))
       .onRequest("session/request_permission", ({ params }) => onPermission(params))
+      .onRequest("elicitation/create", ({ params }) => onForm(params))
       .connectWith(stream, (agent) =>
         work(
           (method, params) => agent.request(method, params),
@@ -120,7 +127,14 @@ await connected(async (call, cancel, known) => {
 
   const hello = await call("initialize", {
     protocolVersion: acp.PROTOCOL_VERSION,
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false } },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      // The library of today has its types checked with everything it knows.
+      ...(acp.client && {
+        elicitation: { form: {} },
+        session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
+      }),
+    },
   });
   assert.equal(hello.protocolVersion, acp.PROTOCOL_VERSION);
   assert.equal(hello.agentCapabilities.loadSession, true);
@@ -173,6 +187,21 @@ await connected(async (call, cancel, known) => {
   }
   done("permissions");
 
+  answer = "1";
+  assert.equal((await prompt(sessionId, "Ask")).stopReason, "end_turn");
+  await until(() => of("tool_call_update").some((u) => u.status === "completed"));
+  const given = JSON.stringify(of("tool_call_update").at(-1).content);
+  if (acp.client) {
+    assert.equal(forms[0].toolCallId, of("tool_call")[0].toolCallId);
+    assert.equal(forms[0].requestedSchema.properties.question1.title, "Which colour?");
+    assert.ok(given.includes("Blue") && given.includes("Small, Huge"), given);
+    assert.ok(of("usage_update").length > 0, "a client of today hears of tokens");
+  } else {
+    assert.equal(asked.length, 2);
+    assert.ok(given.includes("Blue") && given.includes("Large"), given);
+  }
+  done("questions");
+
   const running = prompt(sessionId, "Wait");
   await until(() => said().includes("one"));
   await refused(call("session/prompt", { sessionId, prompt: [{ type: "text", text: "Hello" }] }), -32600);
@@ -207,7 +236,7 @@ await connected(async (call, cancel, known) => {
   await until(() => said().includes("I see."));
   assert.ok(said("user_message_chunk").startsWith("Hello"));
   assert.ok(of("user_message_chunk").some((u) => u.content.type === "image"));
-  assert.equal(of("tool_call").length, 5);
+  assert.equal(of("tool_call").length, 6);
   assert.equal(said("agent_thought_chunk"), "hmhm");
   done("load");
 });

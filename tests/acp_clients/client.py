@@ -24,7 +24,7 @@ class Editor:
     """What the agent said and asked, and how the person answers."""
 
     def __init__(self):
-        self.updates, self.asked, self.answer = [], [], "approve"
+        self.updates, self.asked, self.forms, self.answer = [], [], [], "approve"
 
     def on_connect(self, agent):
         pass
@@ -39,6 +39,11 @@ class Editor:
         else:
             outcome = schema.AllowedOutcome(outcome="selected", option_id=self.answer)
         return schema.RequestPermissionResponse(outcome=outcome)
+
+    async def create_elicitation(self, message, mode, **_):
+        self.forms.append(mode)
+        content = {"question1": "Blue", "question2": ["Small"], "question2_other": "Huge"}
+        return schema.AcceptElicitationResponse(action="accept", content=content)
 
     def forget(self):
         self.updates.clear()
@@ -82,13 +87,15 @@ async def work(agent, editor):
         editor.forget()
         return agent.prompt(session_id=session, prompt=[acp.text_block(text), *more])
 
-    can = schema.ClientCapabilities(
-        fs=schema.FileSystemCapability(read_text_file=False, write_text_file=False)
-        if hasattr(schema, "FileSystemCapability")
-        else schema.FileSystemCapabilities(read_text_file=False, write_text_file=False)
-    )
+    # The library of today says that it shows forms.
+    has_forms = hasattr(schema, "ElicitationCapabilities")
+    fs = getattr(schema, "FileSystemCapability", None) or schema.FileSystemCapabilities
+    can = {"fs": fs(read_text_file=False, write_text_file=False)}
+    if has_forms:
+        form = schema.ElicitationFormCapabilities()
+        can["elicitation"] = schema.ElicitationCapabilities(form=form)
     hello = await agent.initialize(
-        protocol_version=acp.PROTOCOL_VERSION, client_capabilities=can
+        protocol_version=acp.PROTOCOL_VERSION, client_capabilities=schema.ClientCapabilities(**can)
     )
     assert hello.protocol_version == acp.PROTOCOL_VERSION
     assert hello.agent_capabilities.load_session
@@ -137,6 +144,18 @@ async def work(agent, editor):
             assert file.read_text() == "new\n"
     done("permissions")
 
+    editor.answer = "1"
+    assert (await prompt(session, "Ask")).stop_reason == "end_turn"
+    await until(editor.end_of_call, editor)
+    given = editor.end_of_call().content[0].content.text
+    if has_forms:
+        assert editor.forms[0].tool_call_id == editor.of("tool_call")[0].tool_call_id
+        assert "Blue" in given and "Small, Huge" in given, given
+    else:
+        assert len(editor.asked) == 2
+        assert "Blue" in given and "Large" in given, given
+    done("questions")
+
     running = asyncio.ensure_future(prompt(session, "Wait"))
     await until(lambda: "one" in editor.said(), editor)
     again = agent.prompt(session_id=session, prompt=[acp.text_block("Hello")])
@@ -169,15 +188,18 @@ async def work(agent, editor):
     await until(lambda: "I see." in editor.said(), editor)
     assert editor.said("user_message_chunk").startswith("Hello")
     assert any(u.content.type == "image" for u in editor.of("user_message_chunk"))
-    assert len(editor.of("tool_call")) == 5
+    assert len(editor.of("tool_call")) == 6
     assert editor.said("agent_thought_chunk") == "hmhm"
     done("load")
 
 
 async def main():
     editor = Editor()
-    environment = dict(os.environ)
-    async with acp.spawn_agent_process(editor, PROGRAM, *ARGS, env=environment) as opened:
+    more = {"env": dict(os.environ)}
+    if hasattr(schema, "ElicitationCapabilities"):
+        # Forms are behind this flag.
+        more["use_unstable_protocol"] = True
+    async with acp.spawn_agent_process(editor, PROGRAM, *ARGS, **more) as opened:
         agent, process = opened
         await work(agent, editor)
     assert process.returncode == 0, process.returncode

@@ -61,7 +61,8 @@ pub fn turn(
             match answer(method, &message["params"]) {
                 Ok(result) => client.respond(&message, &result),
                 Err(error) => {
-                    client.send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": error}))
+                    let id = &message["id"];
+                    client.send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
                 }
             }
         }
