@@ -7,6 +7,7 @@ mod support;
 use std::fs;
 
 use serde_json::{Value, json};
+use support::acp::{chosen, new_session, of, stop, turn};
 use support::wire::{Client, call, listed, scripted};
 use support::world::World;
 
@@ -196,4 +197,90 @@ fn the_servers_of_the_editor_are_used_and_no_others() {
     assert_eq!(all.last().expect("an end")["result"]["stopReason"], "end_turn");
     assert!(world.work().join("theirs").exists(), "the editor's server was started");
     assert!(!world.work().join("own").exists(), "mcp.json was read");
+}
+
+fn refusal(what: &str) -> Value {
+    json!({"code": -32603, "message": format!("{what} does not work")})
+}
+
+#[test]
+fn files_that_the_editor_cannot_write_are_told_as_such() {
+    let write = call("w", "WriteFile", &json!({"path": "a.txt", "content": "x"}));
+    let world = scripted(&[&write, "text: done"]);
+    let can = json!({"fs": {"readTextFile": true, "writeTextFile": true}});
+    let mut client = support::acp::editor(&world, &["acp"], &can);
+    let session = new_session(&mut client, &world);
+    let told = turn(&mut client, &session, "go", |method, _| match method {
+        "session/request_permission" => Ok(chosen("approve")),
+        method => Err(refusal(method)),
+    });
+    assert_eq!(stop(&told), "end_turn", "the turn goes on: {}", listed(&told));
+    let end = of(&told, "tool_call_update").pop().expect("an end").clone();
+    assert_eq!(end["status"], "failed");
+    assert!(end["content"].to_string().contains("fs/write_text_file does not work"), "{end}");
+    assert!(!world.work().join("a.txt").exists(), "it was written past the editor");
+}
+
+#[test]
+fn a_terminal_that_fails_in_any_of_its_steps_ends_the_call_and_is_given_back() {
+    for failing in ["terminal/create", "terminal/wait_for_exit", "terminal/output"] {
+        let bash = call("b", "Bash", &json!({"command": "touch ran"}));
+        let world = scripted(&[&bash, "text: done", "text: more"]);
+        let mut client = support::acp::editor(&world, &["acp"], &json!({"terminal": true}));
+        let session = new_session(&mut client, &world);
+        let told = turn(&mut client, &session, "go", |method, _| match method {
+            method if method == failing => Err(refusal(method)),
+            "session/request_permission" => Ok(chosen("approve")),
+            "terminal/create" => Ok(json!({"terminalId": "t"})),
+            "terminal/wait_for_exit" => Ok(json!({"exitCode": 0})),
+            "terminal/output" => Ok(json!({"output": "", "truncated": false})),
+            _ => Ok(json!({})),
+        });
+        assert_eq!(stop(&told), "end_turn", "{failing}");
+        let end = of(&told, "tool_call_update").pop().expect("an end").clone();
+        assert_eq!(end["status"], "failed", "{failing}: {}", listed(&told));
+        let is_released = methods(&told).contains(&"terminal/release");
+        assert_eq!(is_released, failing != "terminal/create", "{failing}");
+        let context = fs::read_to_string(world.sessions()[0].join("context.jsonl")).expect("it");
+        assert!(context.contains(&format!("{failing} does not work")), "{failing}: {context}");
+        assert!(!world.work().join("ran").exists(), "{failing}: it ran here");
+    }
+}
+
+#[test]
+fn an_editor_that_answers_nothing_can_still_cancel() {
+    let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
+    let world = scripted(&[&read, "text: again"]);
+    fs::write(world.work().join("a.txt"), "saved").expect("a file");
+    let can = json!({"fs": {"readTextFile": true}});
+    let mut client = support::acp::editor(&world, &["acp"], &can);
+    let session = new_session(&mut client, &world);
+    client.request("p", "session/prompt", &support::acp::prompt(&session, "go"));
+    let asked = client.until(|message| message["method"] == "fs/read_text_file");
+    let cancel = json!({"sessionId": session});
+    client.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": cancel}));
+    assert_eq!(client.answer("p")["result"]["stopReason"], "cancelled");
+    // The late answer is nobody's.
+    client.respond(asked.last().expect("it"), &json!({"content": "late"}));
+    let told = turn(&mut client, &session, "go on", support::acp::approving);
+    assert_eq!(stop(&told), "end_turn");
+}
+
+#[test]
+fn servers_of_the_editor_that_fail_are_told_and_stop_nothing() {
+    let world = scripted(&["text: done"]);
+    let mut client = support::acp::editor(&world, &["acp"], &json!({"session": {"notices": {}}}));
+    let gone = json!({"name": "gone", "command": "/no/such/server", "args": [], "env": []});
+    let ends = json!({"name": "ends", "command": "false", "args": [], "env": []});
+    let deaf = json!({"type": "http", "name": "deaf", "url": "http://127.0.0.1:1/", "headers": []});
+    let sse = json!({"type": "sse", "name": "sse", "url": "http://127.0.0.1:1/", "headers": []});
+    let new = json!({"cwd": world.work(), "mcpServers": [gone, ends, deaf, sse]});
+    let session = client.call("new", "session/new", &new)["result"]["sessionId"].clone();
+    assert!(session.is_string());
+    let told = turn(&mut client, &session, "go", support::acp::approving);
+    assert_eq!(stop(&told), "end_turn", "{}", listed(&told));
+    let told = listed(&told);
+    for name in ["gone", "ends", "deaf", "sse"] {
+        assert!(told.contains(name), "nothing is said of {name}: {told}");
+    }
 }

@@ -12,7 +12,7 @@ use crate::session::{Session, SessionError, SessionStore, SessionSummary};
 /// Sessions told at a time.
 const PAGE: usize = 100;
 /// There is no such session.
-const NOT_FOUND: i64 = -32002;
+pub(super) const NOT_FOUND: i64 = -32002;
 
 fn failed(error: &SessionError) -> RpcError {
     RpcError::new(INTERNAL_ERROR, error.to_string())

@@ -23,6 +23,8 @@ pub(super) struct Can {
     pub(super) run_commands: bool,
     /// Is it of a time that knows today's kinds of updates? Older ones stumble over them.
     pub(super) is_of_today: bool,
+    /// Show forms to fill in.
+    pub(super) show_forms: bool,
     /// Show notices beside the conversation.
     pub(super) show_notices: bool,
     /// Show compactions.
@@ -45,6 +47,7 @@ impl Can {
             is_of_today: ["auth", "session", "elicitation"]
                 .iter()
                 .any(|key| raw.get(key).is_some()),
+            show_forms: known.elicitation.is_some_and(|shows| shows.supports_form()),
             show_notices: session.notices.is_some(),
             show_compactions: session.compaction.is_some(),
             show_switches: session.config_options.is_some_and(|options| options.boolean.is_some()),

@@ -212,7 +212,8 @@ impl Connection {
                 let close: acp::CloseSessionRequest = params(method, raw)?;
                 if !self.close(&close.session_id.0).await {
                     let why = format!("The session {} is not open.", close.session_id);
-                    return Err(RpcError::new(INVALID_PARAMS, why));
+                    // Today's libraries take this code for "closed already".
+                    return Err(RpcError::new(catalog::NOT_FOUND, why));
                 }
                 Ok(json!({}))
             }
@@ -330,7 +331,7 @@ impl Connection {
         if let Wanted::Known { id, replays: true } = &wanted {
             opening::replay(&engine, id, &self.0.client).await;
         }
-        let messages = engine.join(false).messages;
+        let messages = engine.join(true).messages;
         let client = self.0.client.clone();
         let (session, handle) = Session::new(engine, client, config, messages);
         let name = session.id().to_owned();

@@ -3,17 +3,21 @@
 //!
 //! [`connection`] reads what the editor sends and knows the sessions; each [`session`] is a task
 //! that turns what its engine tells into updates ([`tell`]) and its requests into questions to the
-//! person ([`desk`]). [`client`] is the editor as the others see it.
+//! person ([`desk`], [`questions`]). [`client`] is the editor as the others see it.
 
 mod catalog;
 mod client;
+mod commands;
 mod connection;
 mod content;
 mod desk;
+mod live;
 mod offer;
 mod opening;
+mod questions;
 mod services;
 mod session;
+mod subagent;
 mod tell;
 mod tool_calls;
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_client_protocol_schema::v1 as acp;
 use futures::StreamExt;
@@ -10,13 +11,14 @@ use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::offer::{self, Choices, Mode};
 use super::services::{self, Seen};
 use super::tell::Teller;
-use super::{FAREWELL, desk};
+use super::{FAREWELL, commands, desk, questions};
 use crate::config::Config;
 use crate::engine::OpenSession;
 use crate::message::UserInput;
@@ -29,6 +31,9 @@ use crate::wire::{
 /// Bytes that may wait before the engine is held back, and how few let it go on.
 const MANY: usize = 1 << 20;
 const FEW: usize = 1 << 18;
+
+/// What running calls print is told at most so often.
+const PULSE: Duration = Duration::from_millis(200);
 
 /// What the connection wants of a session.
 pub(super) enum Order {
@@ -80,6 +85,8 @@ pub(super) struct Session {
     seen: UnboundedReceiver<Seen>,
     tell_seen: UnboundedSender<Seen>,
     hold: Option<Hold>,
+    /// When the output of running calls is told.
+    pulse: Option<Instant>,
     _ended: tokio_util::sync::DropGuard,
 }
 
@@ -89,6 +96,7 @@ enum Next {
     Answered(Answered),
     Seen(Seen),
     Drained,
+    Pulse,
 }
 
 impl Session {
@@ -120,6 +128,7 @@ impl Session {
             seen,
             tell_seen,
             hold: None,
+            pulse: None,
             _ended: ended.clone().drop_guard(),
         };
         (session, Handle { orders, ended })
@@ -145,6 +154,7 @@ impl Session {
                 Next::Answered(answered) => self.answered(answered),
                 Next::Seen(seen) => self.saw(seen),
                 Next::Drained => {}
+                Next::Pulse => self.tell_output(),
             }
             let waiting = self.client.outbox().bytes();
             if waiting > MANY && self.hold.is_none() {
@@ -165,6 +175,7 @@ impl Session {
             Some(answered) = self.asks.next(), if !self.asks.is_empty() => Next::Answered(answered),
             Some(seen) = self.seen.recv() => Next::Seen(seen),
             () = outbox.until(FEW), if is_held => Next::Drained,
+            () = pulse(self.pulse), if self.pulse.is_some() => Next::Pulse,
         }
     }
 
@@ -208,12 +219,7 @@ impl Session {
     }
 
     fn offer_commands(&self) {
-        let commands = self.engine.info.slash_commands.iter().map(|command| {
-            let hint = acp::UnstructuredCommandInput::new("text");
-            acp::AvailableCommand::new(command.name.clone(), command.description.clone())
-                .input(acp::AvailableCommandInput::Unstructured(hint))
-        });
-        let commands = acp::AvailableCommandsUpdate::new(commands.collect());
+        let commands = commands::offered(&self.engine.info.slash_commands);
         self.tell(acp::SessionUpdate::AvailableCommandsUpdate(commands));
         for warning in &self.engine.info.warnings {
             tracing::warn!("{warning}");
@@ -318,6 +324,21 @@ impl Session {
         for update in self.teller.event(event) {
             self.tell(update);
         }
+        if self.pulse.is_none() && self.teller.has_output() {
+            self.pulse = Some(Instant::now() + PULSE);
+        }
+    }
+
+    fn tell_output(&mut self) {
+        // An editor that reads slowly is told less often, not more and more.
+        if self.client.outbox().bytes() > FEW {
+            self.pulse = Some(Instant::now() + PULSE);
+            return;
+        }
+        self.pulse = None;
+        for update in self.teller.output() {
+            self.tell(update);
+        }
     }
 
     fn tell_options(&self) {
@@ -360,7 +381,8 @@ impl Session {
         let (client, session) = (self.client.clone(), self.id.clone());
         let answer: BoxFuture<'static, Response> = match request {
             Request::ApprovalRequest(ask) => {
-                let call = self.teller.named(&ask.tool_call_id);
+                let (call, begun) = self.teller.asked(&ask);
+                begun.into_iter().for_each(|update| self.tell(update));
                 Box::pin(async move {
                     Response::Approval(desk::approval(&client, &session, &ask, call).await)
                 })
@@ -368,7 +390,7 @@ impl Session {
             Request::QuestionRequest(ask) => {
                 let call = ask.tool_call_id.as_deref().and_then(|id| self.teller.named(id));
                 Box::pin(async move {
-                    Response::Question(desk::questions(&client, &session, &ask, call).await)
+                    Response::Question(questions::ask(&client, &session, &ask, call).await)
                 })
             }
             Request::ToolCallRequest(call) => {
@@ -426,6 +448,12 @@ impl Session {
     }
 }
 
+async fn pulse(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
+    }
+}
+
 /// The answer to a prompt.
 fn answer_of(outcome: &PromptOutcome) -> Result<Value, RpcError> {
     let failed = |message: String| Err(RpcError::new(INTERNAL_ERROR, message));
@@ -433,8 +461,9 @@ fn answer_of(outcome: &PromptOutcome) -> Result<Value, RpcError> {
         PromptOutcome::Finished => acp::StopReason::EndTurn,
         PromptOutcome::Cancelled => acp::StopReason::Cancelled,
         PromptOutcome::MaxStepsReached { .. } => acp::StopReason::MaxTurnRequests,
-        PromptOutcome::ModelNotSet | PromptOutcome::LoggedOut { .. } => {
-            return Err(offer::auth_required());
+        PromptOutcome::ModelNotSet => return Err(offer::auth_required()),
+        PromptOutcome::LoggedOut { message } => {
+            return Err(RpcError { message: message.clone(), ..offer::auth_required() });
         }
         PromptOutcome::NotSupported { capability, model } => {
             return failed(format!("{model} cannot take this: it lacks {capability}."));

@@ -8,9 +8,14 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::client::Can;
+use super::live::Tail;
+use super::subagent::Doings;
 use super::{content, tool_calls};
-use crate::message::{ContentPart, ToolCall};
-use crate::wire::{Event, Notification, StatusUpdate, ToolResult};
+use crate::message::{ContentPart, ToolCall, UserInput};
+use crate::wire::{
+    ApprovalRequest, Event, Extension, HookAction, HookResolved, Notification, StatusUpdate,
+    SubagentEvent, ToolOutputChunk, ToolResult,
+};
 
 /// Turns events into updates. Keeps what they refer to: the calls of the turn.
 #[derive(Debug)]
@@ -25,7 +30,13 @@ pub(super) struct Teller {
     given: HashSet<String>,
     /// The call whose arguments are coming.
     last: Option<String>,
+    /// Calls that have printed something the editor has not been told.
+    printing: Vec<String>,
+    /// What pieces of text belong to.
+    message: String,
     compaction: Option<String>,
+    /// Tokens before and after the latest compaction.
+    compacted: Option<(u64, u64)>,
     used: Option<(u64, u64)>,
 }
 
@@ -40,6 +51,26 @@ struct Call {
     is_over: bool,
     /// Where the person sees it run.
     terminal: Option<acp::TerminalId>,
+    /// What it prints.
+    live: Tail,
+    /// What the subagent does that it started.
+    doings: Doings,
+}
+
+impl Call {
+    fn new(id: String, name: String, title: String) -> Self {
+        Self {
+            id,
+            name,
+            arguments: String::new(),
+            title,
+            told: 0,
+            is_over: false,
+            terminal: None,
+            live: Tail::default(),
+            doings: Doings::default(),
+        }
+    }
 }
 
 /// A call as a permission request names it.
@@ -48,13 +79,9 @@ pub(super) struct Named {
     pub(super) title: String,
 }
 
-fn chunk(block: acp::ContentBlock) -> acp::ContentChunk {
-    acp::ContentChunk::new(block)
-}
-
 /// Text of the agent.
 pub(super) fn said(text: impl Into<String>) -> acp::SessionUpdate {
-    acp::SessionUpdate::AgentMessageChunk(chunk(text.into().into()))
+    acp::SessionUpdate::AgentMessageChunk(acp::ContentChunk::new(text.into().into()))
 }
 
 impl Teller {
@@ -67,7 +94,10 @@ impl Teller {
             calls: HashMap::new(),
             given: HashSet::new(),
             last: None,
+            printing: Vec::new(),
+            message: Uuid::new_v4().to_string(),
             compaction: None,
+            compacted: None,
             used: None,
         }
     }
@@ -97,18 +127,19 @@ impl Teller {
                 self.turn = Uuid::new_v4().to_string();
                 self.calls.clear();
                 self.given.clear();
-                if !self.is_replay {
-                    return Vec::new();
-                }
-                let parts = begin.user_input.clone().into_parts();
-                let blocks = parts.iter().filter_map(content::block);
-                blocks.map(|block| acp::SessionUpdate::UserMessageChunk(chunk(block))).collect()
+                self.printing.clear();
+                self.heard(&begin.user_input)
+            }
+            Event::SteerInput(steer) => self.heard(&steer.user_input),
+            Event::StepBegin(_) => {
+                self.message = Uuid::new_v4().to_string();
+                Vec::new()
             }
             Event::ContentPart(ContentPart::Think { think, .. }) if !think.is_empty() => {
-                vec![acp::SessionUpdate::AgentThoughtChunk(chunk(think.clone().into()))]
+                vec![acp::SessionUpdate::AgentThoughtChunk(self.chunk(think.clone().into()))]
             }
             Event::ContentPart(part) => content::block(part)
-                .map(|block| acp::SessionUpdate::AgentMessageChunk(chunk(block)))
+                .map(|block| acp::SessionUpdate::AgentMessageChunk(self.chunk(block)))
                 .into_iter()
                 .collect(),
             Event::ToolCall(call) => vec![self.begin(call)],
@@ -119,22 +150,54 @@ impl Teller {
             Event::StepRetry(_) => self.give_up(),
             Event::StepInterrupted(_) | Event::TurnEnd(_) => self.give_up(),
             Event::StatusUpdate(status) => self.usage(status).into_iter().collect(),
-            Event::CompactionBegin(_) => self.compacting(acp::CompactionStatus::InProgress),
-            Event::CompactionEnd(_) => self.compacting(acp::CompactionStatus::Completed),
+            Event::SubagentEvent(news) => self.subagent(news).into_iter().collect(),
+            Event::Extension(Extension::ToolOutput(chunk)) => {
+                self.printed(chunk);
+                Vec::new()
+            }
+            Event::Extension(Extension::ContextCompacted(change)) => {
+                self.compacted = Some((change.before.tokens, change.after.tokens));
+                Vec::new()
+            }
+            Event::CompactionBegin(_) => vec![self.compacting()],
+            Event::CompactionEnd(_) => self.compaction_over(true).into_iter().collect(),
+            Event::HookResolved(hook) if !self.is_replay => self.hook(hook).into_iter().collect(),
             Event::Notification(note) if !self.is_replay => vec![self.notice(note)],
             Event::PlanDisplay(plan) => vec![said(format!("\n\n{}\n\n", plan.content))],
             _ => Vec::new(),
         }
     }
 
-    fn begin(&mut self, call: &ToolCall) -> acp::SessionUpdate {
-        let mut id = format!("{}/{}", self.turn, call.id);
+    fn chunk(&self, block: acp::ContentBlock) -> acp::ContentChunk {
+        let message = self.can.is_of_today.then(|| self.message.clone());
+        acp::ContentChunk::new(block).message_id(message.map(acp::MessageId::from))
+    }
+
+    /// The person's own words, which are news when the past is told.
+    fn heard(&mut self, input: &UserInput) -> Vec<acp::SessionUpdate> {
+        self.message = Uuid::new_v4().to_string();
+        if !self.is_replay {
+            return Vec::new();
+        }
+        let parts = input.clone().into_parts();
+        let blocks = parts.iter().filter_map(content::block);
+        blocks.map(|block| acp::SessionUpdate::UserMessageChunk(self.chunk(block))).collect()
+    }
+
+    /// A name for a call, unlike all others of this turn.
+    fn name(&mut self, call: &str) -> String {
+        let mut id = format!("{}/{call}", self.turn);
         // Providers give the same id to calls of different steps.
         let mut again = 1;
         while !self.given.insert(id.clone()) {
             again += 1;
-            id = format!("{}/{}#{again}", self.turn, call.id);
+            id = format!("{}/{call}#{again}", self.turn);
         }
+        id
+    }
+
+    fn begin(&mut self, call: &ToolCall) -> acp::SessionUpdate {
+        let id = self.name(&call.id);
         let name = call.function.name.clone();
         let arguments = call.arguments().to_owned();
         let title = tool_calls::title(&name, &arguments);
@@ -153,8 +216,7 @@ impl Teller {
                 .raw_input(input);
         }
         let told = arguments.len();
-        let (is_over, terminal) = (false, None);
-        let known = Call { id, name, arguments, title, told, is_over, terminal };
+        let known = Call { arguments, told, ..Call::new(id, name, title) };
         self.calls.insert(call.id.clone(), known);
         self.last = Some(call.id.clone());
         acp::SessionUpdate::ToolCall(begun)
@@ -210,13 +272,95 @@ impl Teller {
     /// What was begun and will have no result is over.
     fn give_up(&mut self) -> Vec<acp::SessionUpdate> {
         self.last = None;
+        let compaction = self.compaction_over(false);
         let open = self.calls.values_mut().filter(|call| !call.is_over);
-        open.map(|call| {
+        let calls = open.map(|call| {
             call.is_over = true;
             let failed = acp::ToolCallUpdateFields::new().status(acp::ToolCallStatus::Failed);
             update(call, failed)
-        })
-        .collect()
+        });
+        compaction.into_iter().chain(calls).collect()
+    }
+
+    fn printed(&mut self, chunk: &ToolOutputChunk) {
+        let Some(call) = self.calls.get_mut(&chunk.tool_call_id) else { return };
+        call.live.push(&chunk.text);
+        if !self.printing.contains(&chunk.tool_call_id) {
+            self.printing.push(chunk.tool_call_id.clone());
+        }
+    }
+
+    /// Has a running call printed something the editor has not been told?
+    pub(super) fn has_output(&self) -> bool {
+        !self.printing.is_empty()
+    }
+
+    /// What running calls have printed.
+    pub(super) fn output(&mut self) -> Vec<acp::SessionUpdate> {
+        let mut updates = Vec::new();
+        for id in std::mem::take(&mut self.printing) {
+            let Some(call) = self.calls.get_mut(&id) else { continue };
+            if !call.is_over
+                && call.terminal.is_none()
+                && let Some(tail) = call.live.news()
+            {
+                let content = vec![tail.into()];
+                updates.push(update(call, acp::ToolCallUpdateFields::new().content(content)));
+            }
+        }
+        updates
+    }
+
+    /// What a subagent does is told with the call that started it; its calls have no updates of
+    /// their own but for those the person was asked about.
+    fn subagent(&mut self, news: &SubagentEvent) -> Vec<acp::SessionUpdate> {
+        let mut updates = Vec::new();
+        if let Event::ToolResult(result) = &*news.event {
+            let asked = ToolResult {
+                tool_call_id: stand_in(news.agent_id.as_deref(), &result.tool_call_id),
+                ..result.clone()
+            };
+            if self.calls.contains_key(&asked.tool_call_id) {
+                updates.extend(self.finish(&asked));
+            }
+        }
+        let parent = news.parent_tool_call_id.as_ref().and_then(|id| self.calls.get_mut(id));
+        let Some(parent) = parent.filter(|parent| !parent.is_over) else { return updates };
+        let is_told = match &*news.event {
+            Event::ToolCall(call) => {
+                let title = tool_calls::title(&call.function.name, call.arguments());
+                parent.doings.begin(&call.id, title);
+                true
+            }
+            Event::ToolResult(result) => {
+                parent.doings.end(&result.tool_call_id, result.return_value.is_error)
+            }
+            _ => false,
+        };
+        if is_told {
+            let content = vec![parent.doings.shown().into()];
+            updates.push(update(parent, acp::ToolCallUpdateFields::new().content(content)));
+        }
+        updates
+    }
+
+    /// The call an approval is asked for. One of a subagent is told first: editors put the question
+    /// beside a call they know.
+    pub(super) fn asked(
+        &mut self,
+        ask: &ApprovalRequest,
+    ) -> (Option<Named>, Option<acp::SessionUpdate>) {
+        if ask.agent_id.is_none() {
+            return (self.named(&ask.tool_call_id), None);
+        }
+        let key = stand_in(ask.agent_id.as_deref(), &ask.tool_call_id);
+        let id = self.name(&key);
+        let title = format!("{}: {}", ask.sender, ask.description);
+        let begun = acp::ToolCall::new(id.clone(), title.clone())
+            .kind(tool_calls::kind(&ask.sender))
+            .status(acp::ToolCallStatus::Pending);
+        self.calls.insert(key, Call::new(id.clone(), ask.sender.clone(), title.clone()));
+        (Some(Named { id, title }), Some(acp::SessionUpdate::ToolCall(begun)))
     }
 
     fn usage(&mut self, status: &StatusUpdate) -> Option<acp::SessionUpdate> {
@@ -227,20 +371,50 @@ impl Teller {
         Some(acp::SessionUpdate::UsageUpdate(acp::UsageUpdate::new(now.0, now.1)))
     }
 
-    fn compacting(&mut self, status: acp::CompactionStatus) -> Vec<acp::SessionUpdate> {
-        if !self.can.show_compactions {
-            return Vec::new();
+    /// The context is being summarised: news of its own where the editor shows it, else a call, since
+    /// it may take a while.
+    fn compacting(&mut self) -> acp::SessionUpdate {
+        self.compacted = None;
+        let id = self.compaction.insert(Uuid::new_v4().to_string()).clone();
+        if self.can.show_compactions {
+            let status = acp::CompactionStatus::InProgress;
+            return acp::SessionUpdate::CompactionUpdate(acp::CompactionUpdate::new(id, status));
         }
-        let id = match &status {
-            acp::CompactionStatus::InProgress => {
-                self.compaction.insert(Uuid::new_v4().to_string()).clone()
-            }
-            _ => match self.compaction.take() {
-                Some(id) => id,
-                None => return Vec::new(),
-            },
+        let call = acp::ToolCall::new(id, "Compacting the conversation")
+            .kind(acp::ToolKind::Think)
+            .status(acp::ToolCallStatus::InProgress);
+        acp::SessionUpdate::ToolCall(call)
+    }
+
+    fn compaction_over(&mut self, is_done: bool) -> Option<acp::SessionUpdate> {
+        let id = self.compaction.take()?;
+        if self.can.show_compactions {
+            let status = match is_done {
+                true => acp::CompactionStatus::Completed,
+                false => acp::CompactionStatus::Failed,
+            };
+            let update = acp::CompactionUpdate::new(id, status);
+            return Some(acp::SessionUpdate::CompactionUpdate(update));
+        }
+        let status = match is_done {
+            true => acp::ToolCallStatus::Completed,
+            false => acp::ToolCallStatus::Failed,
         };
-        vec![acp::SessionUpdate::CompactionUpdate(acp::CompactionUpdate::new(id, status))]
+        let mut fields = acp::ToolCallUpdateFields::new().status(status);
+        if let Some((before, after)) = self.compacted.take() {
+            let sizes = format!("From {before} to {after} tokens.");
+            fields = fields.content(vec![sizes.into()]);
+        }
+        Some(acp::SessionUpdate::ToolCallUpdate(acp::ToolCallUpdate::new(id, fields)))
+    }
+
+    /// A hook that stops something. One about a tool is told by the call, which fails with it.
+    fn hook(&self, hook: &HookResolved) -> Option<acp::SessionUpdate> {
+        let is_told = hook.event.ends_with("ToolUse") || hook.event == "UserPromptSubmit";
+        (hook.action == HookAction::Block && !is_told).then(|| {
+            let title = format!("A {} hook objects", hook.event);
+            self.told(acp::NoticeSeverity::Warning, &title, &hook.reason)
+        })
     }
 
     fn notice(&self, note: &Notification) -> acp::SessionUpdate {
@@ -266,6 +440,11 @@ impl Teller {
         let rest = if body.is_empty() { String::new() } else { format!("\n{body}") };
         said(format!("[Notification] {title}{rest}\n\n"))
     }
+}
+
+/// The key of a subagent's call that the editor knows.
+fn stand_in(agent: Option<&str>, call: &str) -> String {
+    format!("{}/{call}", agent.unwrap_or_default())
 }
 
 fn update(call: &Call, fields: acp::ToolCallUpdateFields) -> acp::SessionUpdate {

@@ -3,6 +3,7 @@
 // Each test binary uses a part of it.
 #![allow(dead_code)]
 
+pub mod acp;
 pub mod editor;
 pub mod server;
 pub mod terminal;
