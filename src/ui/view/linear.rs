@@ -235,7 +235,8 @@ fn panel(
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);
         let area = Rect { height, ..area };
-        approval::draw(model, theme, &caches.subject, area, &mut buffer, now, &mut None);
+        let subject = (&caches.subject, &caches.highlight);
+        approval::draw(model, theme, subject, area, &mut buffer, now, &mut None);
     } else if model.questions.current().is_some() {
         let height = question::height(model, theme, area.width).min(area.height);
         question::draw(model, theme, Rect { height, ..area }, &mut buffer, now);
