@@ -93,7 +93,7 @@ fn a_table_changes_when_a_row_is_whole() {
     let pictures = pictures(source, 40);
     for pair in pictures.windows(2) {
         let ((_, before), (so_far, after)) = (&pair[0], &pair[1]);
-        assert_eq!(before[..1], after[..1]);
+        assert!(so_far.len() < 8 || before[0] == after[0], "{so_far:?} {after:#?}");
         assert!(!after.iter().any(|line| line.contains('|')), "raw: {so_far:?} {after:#?}");
         if !so_far.ends_with('\n') && so_far.contains("|---") && so_far != source {
             assert!(changed(before, after) <= 1, "after {so_far:?}\n{before:#?}\n{after:#?}");

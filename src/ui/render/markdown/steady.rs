@@ -154,44 +154,56 @@ fn is_inline(tag: &Tag<'_>) -> bool {
 fn without_line(source: &str, is_table: bool) -> &str {
     let (before, line) = source.split_at(source.rfind('\n').map_or(0, |end| end + 1));
     let is_row = |line: &str| line.trim_start_matches([' ', '>']).starts_with('|');
-    if line.is_empty() || is_table || is_row(line) {
-        // A row is drawn when it is whole, and the first of a table when the second makes it one.
-        let ended = before.strip_suffix('\n').unwrap_or(before);
-        let start = ended.rfind('\n').map_or(0, |end| end + 1);
-        let kept = if line.is_empty() { source } else { before };
-        return if !is_table && is_row(&ended[start..]) { &before[..start] } else { kept };
+    let last = before.lines().next_back().unwrap_or_default();
+    if !line.is_empty() && !is_table && !is_row(line) {
+        return if is_open_question(line, last) { before } else { source };
     }
-    let goes_on = before.lines().next_back().is_some_and(|line| !line.trim().is_empty());
-    if is_open_question(line, goes_on) { before } else { source }
+    // A row is drawn when it is whole, and the first of a table when the second makes it one.
+    let is_headless = is_row(last) && Last::of(before).kind != Kind::Table;
+    if is_headless { &before[..before.rfind(last).unwrap_or_default()] } else { before }
 }
 
-/// May a line that begins so become another block than it is?
-fn is_open_question(line: &str, goes_on: bool) -> bool {
+/// May a line that begins so, below `last`, become another block than it is?
+fn is_open_question(line: &str, last: &str) -> bool {
     let text = line.trim_start_matches([' ', '>', '\t']).trim_end();
     if text.is_empty() {
         return !line.trim().is_empty();
     }
-    let is_marks = |text: &str| {
-        text.chars().all(|c| {
-            matches!(c, '-' | '*' | '_' | '=' | '+' | '#' | '>' | '|' | '`' | '~' | ':' | ' ')
-        })
-    };
+    let is_mark = |c: char| "-*_=+#>|`~: ".contains(c);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let after = &text[digits..];
+    // Below an empty line a number looks the same as the item it may begin.
     let is_number = (1..=9).contains(&digits)
-        && match after {
-            "" => goes_on,
-            "." | ")" => true,
-            _ => false,
+        && matches!(&text[digits..], "" | "." | ")")
+        && !last.trim().is_empty();
+    let item = without_bullets(text);
+    let is_box = item != text && matches!(item, "[" | "[x" | "[X" | "[x]" | "[X]" | "[ ]");
+    text.chars().all(is_mark)
+        || is_number
+        || is_box
+        || is_definition(item)
+        || is_definition(without_bullets(last)) && last.trim_end().ends_with("]:")
+}
+
+/// Does a link definition begin so?
+fn is_definition(text: &str) -> bool {
+    text.starts_with('[') && !text.starts_with("[^") && text.contains("]:")
+}
+
+/// A line without the marks of the lists and quotes it is in.
+fn without_bullets(line: &str) -> &str {
+    let mut text = line;
+    loop {
+        text = text.trim_start_matches([' ', '>', '\t']);
+        let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let after = match number.strip_prefix(['.', ')']).filter(|_| number.len() < text.len()) {
+            Some(after) => Some(after),
+            None => text.strip_prefix(['-', '*', '+']),
         };
-    let item = match after.strip_prefix(['.', ')']).filter(|_| digits > 0) {
-        Some(item) => Some(item),
-        None => text.strip_prefix(['-', '*', '+']),
-    };
-    let is_box =
-        item.is_some_and(|item| matches!(item.trim(), "[" | "[x" | "[X" | "[x]" | "[X]" | "[ ]"));
-    let is_definition = text.starts_with('[') && !text.starts_with("[^") && text.contains("]:");
-    is_marks(text) || is_number || is_box || is_definition
+        match after.filter(|after| after.starts_with([' ', '\t'])) {
+            Some(after) => text = after,
+            None => return text.trim_end(),
+        }
+    }
 }
 
 /// `source` without characters at its end that the next ones may turn into something else.
@@ -200,7 +212,8 @@ fn without_end(source: &str) -> &str {
         return source;
     }
     let source = source.trim_end_matches(['*', '_', '~', '`', '\\', '$']);
-    let word = source.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let word =
+        source.rsplit(char::is_whitespace).next().map_or(0, |word| source.len() - word.len());
     // An entity, a tag or an address in angle brackets.
     let begun = source[word..].rfind(['&', '<']).map(|at| word + at).filter(|at| {
         let rest = &source[at + 1..];

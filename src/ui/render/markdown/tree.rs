@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
             Event::DisplayMath(text) => {
                 let inline = self.inline();
                 inline.line_begins();
-                for line in math::readable(&text).lines() {
+                for line in math::readable(text.trim()).lines().filter(|l| !l.trim().is_empty()) {
                     inline.math_line(line);
                 }
             }
