@@ -181,12 +181,19 @@ fn is_open_question(line: &str, last: &str) -> bool {
         || is_number
         || is_box
         || is_definition(item)
+        || is_note(item)
         || is_definition(without_bullets(last)) && last.trim_end().ends_with("]:")
 }
 
 /// Does a link definition begin so?
 fn is_definition(text: &str) -> bool {
     text.starts_with('[') && !text.starts_with("[^") && text.contains("]:")
+}
+
+/// Does a footnote begin so, of which nothing is there yet?
+fn is_note(text: &str) -> bool {
+    let name = text.strip_prefix("[^");
+    name.is_some_and(|name| name.find(']').is_none_or(|at| matches!(&name[at + 1..], "" | ":")))
 }
 
 /// A line without the marks of the lists and quotes it is in.

@@ -126,10 +126,10 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
         found.0.insert(folded(name), (definition.dest.to_string(), title));
     }
     let mut depth = 0_usize;
-    let mut last = 0;
+    let (mut before, mut last, mut end) = (0, 0, 0);
     for (event, range) in parser.into_offset_iter() {
         if depth == 0 {
-            last = range.start;
+            (before, last, end) = (end, range.start, range.end);
         }
         match event {
             Event::Start(_) => depth += 1,
@@ -137,7 +137,19 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
             _ => {}
         }
     }
-    (line_start(source, last), found)
+    let cut = line_start(source, last);
+    // Directly below a definition a block is read as if it were below a paragraph.
+    let is_below =
+        cut > before && !source[before..cut].trim().is_empty() && !blank_before(source, cut);
+    (if is_below { line_after(source, before) } else { cut }, found)
+}
+
+/// The beginning of the first line that does not begin before `at`.
+fn line_after(source: &str, at: usize) -> usize {
+    if at == 0 || source[..at].ends_with('\n') {
+        return at;
+    }
+    source[at..].find('\n').map_or(at, |end| at + end + 1)
 }
 
 /// The parser's range of an indented block begins after the indent; a cut there would change it.
