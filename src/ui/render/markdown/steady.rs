@@ -193,7 +193,8 @@ fn is_definition(text: &str) -> bool {
 /// Does a footnote begin so, of which nothing is there yet?
 fn is_note(text: &str) -> bool {
     let name = text.strip_prefix("[^");
-    name.is_some_and(|name| name.find(']').is_none_or(|at| matches!(&name[at + 1..], "" | ":")))
+    let is_begun = |name: &str| name.find(']').is_none_or(|at| matches!(&name[at + 1..], "" | ":"));
+    text == "[" || name.is_some_and(is_begun)
 }
 
 /// A line without the marks of the lists and quotes it is in.
