@@ -4,7 +4,7 @@
 
 use divan::{Bencher, black_box};
 use kimi_tui::message::DiffBlock;
-use kimi_tui::ui::render::diff::{Beside, Diff};
+use kimi_tui::ui::render::diff::{Beside, Diff, Laid};
 use kimi_tui::ui::render::highlight::{HighlightCache, HighlightJob, run};
 use kimi_tui::ui::render::markdown::markdown;
 use kimi_tui::ui::render::stream::MarkdownStream;
@@ -123,7 +123,25 @@ fn diff_beside_at_once(bencher: Bencher<'_, '_>, lines: usize) {
     });
 }
 
-/// All of it on the full screen.
+/// The whole screen, and what is asked for: compared, measured, and a screenful drawn.
+#[divan::bench(args = [100, 10_000])]
+fn diff_laid_out(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));
+    bencher.bench_local(|| {
+        let laid = Laid::new(blocks.clone(), true, 160, &theme, &hl);
+        black_box(laid.lines(0..50, &theme, &hl).len())
+    });
+}
+
+/// A screenful of it in the next frame.
+#[divan::bench(args = [100, 10_000])]
+fn diff_laid_out_again(bencher: Bencher<'_, '_>, lines: usize) {
+    let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));
+    let laid = Laid::new(blocks, true, 160, &theme, &hl);
+    bencher.bench_local(|| black_box(laid.lines(40..90, &theme, &hl).len()));
+}
+
+/// All of it drawn, which nothing does in a frame.
 #[divan::bench(args = [100, 10_000])]
 fn diff_whole(bencher: Bencher<'_, '_>, lines: usize) {
     let (theme, hl, blocks) = (Theme::dark(), warm(), change(lines));

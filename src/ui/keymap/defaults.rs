@@ -135,6 +135,12 @@ const APPROVAL: &[Row] = &[
         "",
     ),
     ("v", Action::Open, "All of it on the whole screen, and back", ""),
+    (
+        "b",
+        Action::ToggleBeside,
+        "Changes side by side (from 140 columns), or one below the other",
+        "",
+    ),
     ("n 3", Action::Reject, "Reject", "reject"),
     ("f 4", Action::RejectWithFeedback, "Reject and say what to do instead", "reject, say why"),
     ("up k", Action::SelectPrevious, "Option above", ""),

@@ -1,5 +1,7 @@
 //! Text selected with the mouse: two spots in the transcript, and the source of what lies between.
 
+use std::ops::Range;
+
 use super::cell::CellId;
 
 /// A place in the transcript that stays where it is, whatever is written or scrolled.
@@ -13,9 +15,49 @@ pub struct Spot {
     pub column: u16,
 }
 
+/// What a selection grows by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unit {
+    /// Characters.
+    #[default]
+    Character,
+    /// Words: the button was pressed twice.
+    Word,
+    /// Lines of the source: it was pressed three times.
+    Line,
+}
+
+/// Seconds within which presses at one place belong together.
+const TOGETHER: f64 = 0.4;
+
+/// How often the button was pressed at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Presses {
+    last: Option<(u16, u16, f64)>,
+    unit: Unit,
+}
+
+impl Presses {
+    /// It was pressed; says what is selected by that.
+    pub fn press(&mut self, x: u16, y: u16, now: f64) -> Unit {
+        let again = self.last.is_some_and(|(column, row, at)| {
+            row == y && column.abs_diff(x) <= 1 && now - at <= TOGETHER
+        });
+        self.unit = match self.unit {
+            Unit::Character if again => Unit::Word,
+            Unit::Word if again => Unit::Line,
+            _ => Unit::Character,
+        };
+        self.last = Some((x, y, now));
+        self.unit
+    }
+}
+
 /// Text that is being selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
+    /// What it grows by.
+    pub unit: Unit,
     /// Where the button was pressed.
     pub from: Spot,
     /// Where the mouse is.
@@ -48,38 +90,131 @@ impl Selection {
 /// Characters looked ahead for one that was drawn: marks of Markdown are not.
 const AHEAD: usize = 24;
 
-/// The part of `source` that was drawn as `lines`, of which `is_selected` says which columns are
-/// wanted. None when what was drawn does not come from there.
+/// Where in `source` the drawn characters come from: for each of `lines`, columns and bytes. None for a
+/// line that does not come from there.
 ///
 /// Spaces and breaks are left out of the comparison, so wraps and padding do not matter; what is drawn
 /// but not in the source (bullets, bars, labels) is passed over.
+fn origins(source: &str, lines: &[Vec<(u16, char)>]) -> Vec<Vec<(u16, Range<usize>)>> {
+    let known: Vec<(usize, char)> =
+        source.char_indices().filter(|(_, c)| !c.is_whitespace()).collect();
+    let mut at = 0;
+    let origin = |line: &Vec<(u16, char)>| {
+        let drawn: Vec<(u16, char)> =
+            line.iter().copied().filter(|(_, c)| !c.is_whitespace()).collect();
+        let Some(places) = exact(&known, at, &drawn).or_else(|| loose(&known, at, &drawn)) else {
+            return Vec::new();
+        };
+        if let Some(last) = places.iter().flatten().last() {
+            at = last + 1;
+        }
+        let byte = |((column, c), place): (&(u16, char), &Option<usize>)| {
+            let start = known[(*place)?].0;
+            Some((*column, start..start + c.len_utf8()))
+        };
+        drawn.iter().zip(&places).filter_map(byte).collect()
+    };
+    lines.iter().map(origin).collect()
+}
+
+/// The part of `source` that was drawn as `lines`, of which `is_selected` says which columns are
+/// wanted. None when what was drawn does not come from there.
 #[must_use]
 pub fn source_of(
     source: &str,
     lines: &[Vec<(u16, char)>],
     is_selected: impl Fn(usize, u16) -> bool,
 ) -> Option<String> {
-    let known: Vec<(usize, char)> =
-        source.char_indices().filter(|(_, c)| !c.is_whitespace()).collect();
-    let mut at = 0;
-    let mut found: Option<(usize, usize)> = None;
-    for (number, line) in lines.iter().enumerate() {
-        let drawn: Vec<(u16, char)> =
-            line.iter().copied().filter(|(_, c)| !c.is_whitespace()).collect();
-        let Some(places) = exact(&known, at, &drawn).or_else(|| loose(&known, at, &drawn)) else {
-            continue;
+    let origins = origins(source, lines);
+    let wanted = || {
+        let line = |(number, line): (usize, &'_ Vec<(u16, Range<usize>)>)| {
+            let is_wanted = |(column, _): &&(u16, Range<usize>)| is_selected(number, *column);
+            line.iter().filter(is_wanted).map(|(_, bytes)| bytes.clone()).collect::<Vec<_>>()
         };
-        for (&(column, c), place) in drawn.iter().zip(&places) {
-            let Some(place) = *place else { continue };
-            at = place + 1;
-            if is_selected(number, column) {
-                let start = known[place].0;
-                let (first, _) = found.unwrap_or((start, start));
-                found = Some((first, start + c.len_utf8()));
-            }
+        origins.iter().enumerate().flat_map(line)
+    };
+    let (start, end) = (wanted().next()?.start, wanted().last()?.end);
+    source.get(start..end).map(str::to_owned)
+}
+
+/// The word or the line of `source` at a place of what was drawn of it, as the first and the last place
+/// of the drawing that belong to it: line and column. Without a source that of what is drawn.
+#[must_use]
+pub fn unit_at(
+    unit: Unit,
+    source: &str,
+    lines: &[Vec<(u16, char)>],
+    (line, column): (usize, u16),
+) -> Option<((usize, u16), (usize, u16))> {
+    let origins = origins(source, lines);
+    let here = origins.get(line)?;
+    let at = here.iter().rev().find(|(start, _)| *start <= column).or(here.first());
+    let drawn = lines.get(line)?;
+    let under = drawn.iter().rev().find(|(start, _)| *start <= column);
+    // On a bullet or a number of a line there is no word of the source.
+    let at = at.filter(|(start, _)| unit == Unit::Line || under.is_some_and(|u| u.0 == *start));
+    let Some((_, bytes)) = at else { return Some(drawn_unit(unit, drawn, line, column)) };
+    let range = match unit {
+        Unit::Character => bytes.clone(),
+        Unit::Word => word(source, bytes.start),
+        Unit::Line => {
+            let start = source[..bytes.start].rfind('\n').map_or(0, |end| end + 1);
+            start..source[bytes.start..].find('\n').map_or(source.len(), |end| bytes.start + end)
         }
+    };
+    let inside = || {
+        let places = |(number, line): (usize, &Vec<(u16, Range<usize>)>)| {
+            let is_inside = |(_, bytes): &&(u16, Range<usize>)| range.contains(&bytes.start);
+            line.iter().filter(is_inside).map(|(column, _)| (number, *column)).collect::<Vec<_>>()
+        };
+        origins.iter().enumerate().flat_map(places)
+    };
+    Some((inside().next()?, inside().last()?))
+}
+
+/// What can be said without a source.
+fn drawn_unit(
+    unit: Unit,
+    drawn: &[(u16, char)],
+    line: usize,
+    column: u16,
+) -> ((usize, u16), (usize, u16)) {
+    if unit == Unit::Line {
+        return ((line, 0), (line, u16::MAX));
     }
-    found.and_then(|(start, end)| source.get(start..end)).map(str::to_owned)
+    let text: String = drawn.iter().map(|(_, c)| c).collect();
+    let nth = drawn.iter().rposition(|(start, _)| *start <= column).unwrap_or_default();
+    let byte = text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at);
+    let range = word(&text, byte);
+    let column_of = |byte: usize| {
+        let nth = text[..byte.min(text.len())].chars().count();
+        drawn.get(nth).map_or(column, |(start, _)| *start)
+    };
+    let last = text[range.clone()].char_indices().next_back().map_or(0, |(at, _)| range.start + at);
+    ((line, column_of(range.start)), (line, column_of(last)))
+}
+
+/// The word at a byte of `text`: a name, a number, a path; characters of one script.
+fn word(text: &str, at: usize) -> Range<usize> {
+    let kind = |c: char| match c {
+        '_' | '-' | '.' | '/' | '~' | '@' | '+' => 1,
+        _ if c.is_alphanumeric() && c.is_ascii() => 1,
+        _ if c.is_alphanumeric() && ('\u{1100}'..).contains(&c) => 2,
+        // Letters with marks, and the marks themselves.
+        _ if c.is_alphanumeric() || ('\u{300}'..'\u{370}').contains(&c) => 1,
+        _ => 0,
+    };
+    let Some(here) = text[at..].chars().next() else { return at..at };
+    if kind(here) == 0 {
+        return at..at + here.len_utf8();
+    }
+    let same = |c: &char| kind(*c) == kind(here);
+    let before: usize = text[..at].chars().rev().take_while(same).map(char::len_utf8).sum();
+    let after: usize = text[at..].chars().take_while(same).map(char::len_utf8).sum();
+    let found = &text[at - before..at + after];
+    // The dot at the end of a sentence is not of its last word.
+    let end = at - before + found.trim_end_matches(['.', '-']).len();
+    at - before..end.max(at + here.len_utf8())
 }
 
 /// The line as it stands. A short one is looked for nearby only: it may stand in many places.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::cell::{Cell, CellId, CellKind, Fate, Group, Life, ToolCell, ToolState};
 use super::heights::Heights;
-use super::selection::{Selection, Spot};
+use super::selection::{Presses, Selection, Spot};
 use crate::message::Generation;
 
 /// Where the window onto the transcript stands. Anchored to content, so that nothing that is
@@ -134,6 +134,8 @@ pub struct Transcript {
     pub drags_selection: bool,
     /// What is being selected with the mouse.
     pub selection: Option<Selection>,
+    /// How often the button was pressed at one place.
+    pub presses: Presses,
     /// Where lines stand on the screen.
     pub pane: Pane,
     /// What was drawn last.

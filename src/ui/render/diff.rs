@@ -4,17 +4,20 @@
 //! costs what is on the screen.
 
 mod beside;
+mod laid;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod words;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 pub use self::beside::{BESIDE_FROM, Beside};
+pub use self::laid::Laid;
 use self::rows::{Label, Row, Texts};
 use super::format;
 use super::highlight::{HighlightCache, language_of};
@@ -50,17 +53,18 @@ pub fn stats(blocks: &[DiffBlock]) -> (usize, usize) {
 /// The rows of a diff.
 #[derive(Debug)]
 pub struct Diff<'a> {
-    blocks: &'a [DiffBlock],
-    texts: Vec<Texts<'a>>,
+    blocks: Cow<'a, [DiffBlock]>,
+    texts: Vec<Texts>,
     rows: Vec<Row>,
 }
 
 impl<'a> Diff<'a> {
     /// Compares the texts of `blocks`, hunks of one file or of several.
     #[must_use]
-    pub fn new(blocks: &'a [DiffBlock]) -> Self {
-        let texts: Vec<Texts<'a>> = blocks.iter().map(Texts::new).collect();
-        let rows = rows::rows(blocks, &texts);
+    pub fn new(blocks: impl Into<Cow<'a, [DiffBlock]>>) -> Self {
+        let blocks = blocks.into();
+        let texts: Vec<Texts> = blocks.iter().map(Texts::new).collect();
+        let rows = rows::rows(&blocks, &texts);
         Self { blocks, texts, rows }
     }
 
@@ -98,9 +102,19 @@ impl<'a> Diff<'a> {
         rows.iter().flat_map(|row| painter.row(*row)).collect()
     }
 
+    /// A line of the old text of a block.
+    fn old(&self, block: usize, line: usize) -> &str {
+        &self.blocks[block].old_text[self.texts[block].old[line].clone()]
+    }
+
+    /// A line of the new text of a block.
+    fn new_line(&self, block: usize, line: usize) -> &str {
+        &self.blocks[block].new_text[self.texts[block].new[line].clone()]
+    }
+
     /// The largest line number.
     fn last_number(&self) -> u64 {
-        let last = |(block, texts): (&DiffBlock, &Texts<'_>)| {
+        let last = |(block, texts): (&DiffBlock, &Texts)| {
             let old = block.old_start.saturating_add(texts.old.len() as u64);
             let new = block.new_start.saturating_add(texts.new.len() as u64);
             old.max(new).saturating_sub(1)
@@ -115,8 +129,15 @@ impl<'a> Diff<'a> {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Rows that were drawn: what a frame costs.
+    pub(in crate::ui) static DRAWN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 type Colored = Vec<Vec<Span<'static>>>;
 
+#[derive(Debug)]
 struct Painter<'a> {
     diff: &'a Diff<'a>,
     width: u16,
@@ -143,6 +164,8 @@ impl<'a> Painter<'a> {
     }
 
     fn row(&mut self, row: Row) -> Vec<Line<'static>> {
+        #[cfg(test)]
+        DRAWN.set(DRAWN.get() + 1);
         let (theme, diff) = (self.theme, self.diff);
         match row {
             Row::Label(label) => vec![self.label(label)],
@@ -151,11 +174,11 @@ impl<'a> Painter<'a> {
                 let number = self.number(block, diff.blocks[block].new_start, new);
                 let look =
                     Look { number, sign: " ", style: theme.diff_context, word: theme.diff_context };
-                self.text(diff.texts[block].old[old], Vec::new(), &[], &look)
+                self.text(diff.old(block, old), Vec::new(), &[], &look)
             }
             Row::Removed { block, old, pair } => {
-                let text = diff.texts[block].old[old];
-                let paired = pair.and_then(|new| words::changed(text, diff.texts[block].new[new]));
+                let text = diff.old(block, old);
+                let paired = pair.and_then(|new| words::changed(text, diff.new_line(block, new)));
                 let number = self.number(block, diff.blocks[block].old_start, old);
                 let look =
                     Look { number, sign: "-", style: theme.diff_del, word: theme.diff_del_word };
@@ -163,8 +186,8 @@ impl<'a> Painter<'a> {
                 self.text(text, colors, &paired.map(|(gone, _)| gone).unwrap_or_default(), &look)
             }
             Row::Added { block, new, pair } => {
-                let text = diff.texts[block].new[new];
-                let paired = pair.and_then(|old| words::changed(diff.texts[block].old[old], text));
+                let text = diff.new_line(block, new);
+                let paired = pair.and_then(|old| words::changed(diff.old(block, old), text));
                 let number = self.number(block, diff.blocks[block].new_start, new);
                 let look =
                     Look { number, sign: "+", style: theme.diff_add, word: theme.diff_add_word };
@@ -180,7 +203,7 @@ impl<'a> Painter<'a> {
         let number = self.number(block, self.diff.blocks[block].old_start, old);
         let style = self.theme.diff_context;
         let look = Look { number, sign: " ", style, word: style };
-        self.text(self.diff.texts[block].old[old], Vec::new(), &[], &look)
+        self.text(self.diff.old(block, old), Vec::new(), &[], &look)
     }
 
     fn number(&self, block: usize, start: u64, index: usize) -> Option<u64> {
@@ -200,8 +223,10 @@ impl<'a> Painter<'a> {
         }
         if self.colored.as_ref().is_none_or(|(colored, ..)| *colored != block) {
             let language = language_of(&self.diff.blocks[block].path);
-            let color = |lines: &[&str]| self.hl.lines(&language, &lines.join("\n"), self.theme);
-            self.colored = Some((block, color(&texts.old), color(&texts.new)));
+            let color = |lines: Vec<&str>| self.hl.lines(&language, &lines.join("\n"), self.theme);
+            let of = &self.diff.blocks[block];
+            let old = color(rows::texts(&of.old_text, &texts.old));
+            self.colored = Some((block, old, color(rows::texts(&of.new_text, &texts.new))));
         }
         let Some((_, old, others)) = &self.colored else { return Vec::new() };
         let lines = if new { others } else { old };

@@ -7,7 +7,10 @@
 mod corpus;
 mod draw;
 mod inline;
+#[cfg(test)]
+mod jumps;
 mod math;
+mod steady;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -18,6 +21,7 @@ use ratatui::text::Line;
 use super::highlight::HighlightCache;
 use crate::ui::theme::Theme;
 
+pub(super) use steady::steady;
 pub(super) use tree::{Definitions, scan};
 
 /// `source` drawn in lines of at most `width` cells.
@@ -28,10 +32,11 @@ pub fn markdown(
     theme: &Theme,
     hl: &HighlightCache,
 ) -> Vec<Line<'static>> {
-    part(source, &Look { width, theme, hl, open: false }, &Definitions::default())
+    part(source, &Look { width, theme, hl, open: false }, &Definitions::default()).0
 }
 
-/// As [`markdown`], for a source that is still being written: code at its end is coloured as it comes.
+/// As [`markdown`], for a source that is still being written: code at its end is coloured as it comes,
+/// and what is not decided yet is drawn so that nothing jumps when it is.
 /// [`MarkdownStream`](super::stream::MarkdownStream) gives the same lines for less.
 #[must_use]
 pub fn markdown_open(
@@ -40,7 +45,8 @@ pub fn markdown_open(
     theme: &Theme,
     hl: &HighlightCache,
 ) -> Vec<Line<'static>> {
-    part(source, &Look { width, theme, hl, open: true }, &Definitions::default())
+    let source = steady(source);
+    part(&source, &Look { width, theme, hl, open: true }, &Definitions::default()).0
 }
 
 /// The blocks of code in `source`, as they were written.
@@ -76,7 +82,14 @@ pub(super) struct Look<'a> {
     pub(super) open: bool,
 }
 
-/// Draws a source that begins at a block; `known` are link definitions from before it.
-pub(super) fn part(source: &str, look: &Look<'_>, known: &Definitions) -> Vec<Line<'static>> {
-    draw::blocks(&tree::parse(source, look, known), look)
+/// Draws a source that begins at a block; `known` are link definitions from elsewhere. Also gives the
+/// names that are defined neither there nor in it.
+pub(super) fn part(
+    source: &str,
+    look: &Look<'_>,
+    known: &Definitions,
+) -> (Vec<Line<'static>>, Vec<String>) {
+    let mut missed = Vec::new();
+    let blocks = tree::parse(source, look, known, &mut missed);
+    (draw::blocks(&blocks, look), missed)
 }

@@ -3,7 +3,7 @@
 //! - [`sanitize`] makes untrusted text safe, [`width`] measures and cuts it, [`wrap`] breaks it into lines.
 //! - [`markdown`] and [`stream`] draw what a model says, [`highlight`] colours code, [`diff`] shows
 //!   changes, [`ansi`] shows what commands print.
-//! - [`cache`] keeps lines, [`format`](mod@format) writes numbers.
+//! - [`cache`] keeps lines, [`sheet`] draws a long text where it is looked at, [`format`](mod@format) writes numbers.
 //!
 //! All of it is pure but for caches, which can be dropped at any moment. Nothing here knows the model
 //! of the screen, and no text reaches a cell without having gone through [`sanitize`].
@@ -15,6 +15,7 @@ pub mod format;
 pub mod highlight;
 pub mod markdown;
 pub mod sanitize;
+pub mod sheet;
 pub mod stream;
 pub mod width;
 pub mod wrap;

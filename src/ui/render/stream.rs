@@ -4,17 +4,18 @@
 //! a delta costs what that block costs. What is a block is decided on whole lines: the start of a line
 //! may look like a paragraph (`2`) and turn out to go on with a list (`2. two`).
 
+use std::ops::Range;
+
 use ratatui::text::Line;
 
 use super::highlight::HighlightCache;
-use super::markdown::{Definitions, Look, part, scan};
+use super::markdown::{Definitions, Look, part, scan, steady};
 use crate::ui::theme::Theme;
 
 /// The lines of a message that grows. One for each such message that is on the screen; it may be
 /// dropped at any moment.
 ///
-/// A link definition or footnote that comes after its use is only seen by
-/// [`markdown`](super::markdown::markdown), which draws the message when it is finished.
+/// A link definition that comes after its use changes the blocks that use it, and no others.
 #[derive(Debug, Default)]
 pub struct MarkdownStream {
     width: u16,
@@ -23,11 +24,21 @@ pub struct MarkdownStream {
     finished: String,
     finished_lines: usize,
     definitions: Definitions,
+    /// Finished blocks that use what is not defined.
+    undefined: Vec<Undefined>,
     /// Bytes of the source that were searched for finished blocks.
     scanned: usize,
     /// A finished block was drawn plain when the highlighter had this generation.
     plain_at: Option<u64>,
     lines: Vec<Line<'static>>,
+}
+
+/// Finished blocks in which names are used that are not defined so far.
+#[derive(Debug)]
+struct Undefined {
+    source: Range<usize>,
+    lines: Range<usize>,
+    names: Vec<String>,
 }
 
 impl MarkdownStream {
@@ -53,35 +64,86 @@ impl MarkdownStream {
             *self = Self { width, theme: theme.revision, ..Self::default() };
         }
         let look = Look { width, theme, hl, open: true };
-        self.finish_blocks(source, &look);
+        let whole = source.rfind('\n').map_or(0, |end| end + 1);
+        self.finish_blocks(source, whole, &look);
         self.lines.truncate(self.finished_lines);
-        let tail = part(&source[self.finished.len()..], &look, &self.definitions);
+        let tail = steady(&source[self.finished.len()..]);
+        let (tail, _) = part(&tail, &look, &self.definitions);
         self.append(tail);
         &self.lines
     }
 
-    fn finish_blocks(&mut self, source: &str, look: &Look<'_>) {
-        let whole = source.rfind('\n').map_or(0, |end| end + 1);
+    fn finish_blocks(&mut self, source: &str, whole: usize, look: &Look<'_>) {
         if whole <= self.scanned.max(self.finished.len()) {
             return;
         }
         self.scanned = whole;
         let start = self.finished.len();
         let (last, definitions) = scan(&source[start..whole]);
+        let new = self.definitions.extend(definitions);
+        self.define(source, &new, look);
         if last == 0 {
             return;
         }
-        self.definitions.extend(definitions);
         let blocks = &source[start..start + last];
         let misses = look.hl.misses();
-        let lines = part(blocks, &Look { open: false, ..*look }, &self.definitions);
+        let (lines, names) = part(blocks, &Look { open: false, ..*look }, &self.definitions);
         if look.hl.misses() != misses {
             self.plain_at = Some(look.hl.generation());
         }
         self.lines.truncate(self.finished_lines);
+        let count = lines.len();
         self.append(lines);
         self.finished_lines = self.lines.len();
         self.finished.push_str(blocks);
+        if !names.is_empty() {
+            let lines = self.finished_lines - count..self.finished_lines;
+            self.undefined.push(Undefined { source: start..start + last, lines, names });
+        }
+    }
+
+    /// Draws the finished blocks anew that use one of these names.
+    fn define(&mut self, source: &str, new: &[String], look: &Look<'_>) {
+        let look = Look { open: false, ..*look };
+        for at in 0..self.undefined.len() {
+            let used = &mut self.undefined[at];
+            if new.is_empty() || !used.names.iter().any(|name| new.contains(name)) {
+                continue;
+            }
+            let (lines, names) = part(&source[used.source.clone()], &look, &self.definitions);
+            let (before, after) = (used.lines.len(), lines.len());
+            let place = used.lines.clone();
+            used.lines.end = used.lines.start + after;
+            used.names = names;
+            self.lines.splice(place, lines);
+            let moved = |line: usize| (line + after).saturating_sub(before);
+            self.finished_lines = moved(self.finished_lines);
+            for later in &mut self.undefined[at + 1..] {
+                later.lines = moved(later.lines.start)..moved(later.lines.end);
+            }
+        }
+        self.undefined.retain(|used| !used.names.is_empty());
+    }
+
+    /// The lines of `source` as the whole message.
+    #[cfg(test)]
+    pub(super) fn close(
+        &mut self,
+        source: &str,
+        width: u16,
+        theme: &Theme,
+        hl: &HighlightCache,
+    ) -> &[Line<'static>] {
+        self.update(source, width, theme, hl);
+        let look = Look { width, theme, hl, open: false };
+        self.finish_blocks(source, source.len(), &look);
+        let (_, definitions) = scan(&source[self.finished.len()..]);
+        let new = self.definitions.extend(definitions);
+        self.define(source, &new, &look);
+        self.lines.truncate(self.finished_lines);
+        let (tail, _) = part(&source[self.finished.len()..], &look, &self.definitions);
+        self.append(tail);
+        &self.lines
     }
 
     fn append(&mut self, lines: Vec<Line<'static>>) {
@@ -112,6 +174,8 @@ mod tests {
             let at_once = markdown_open(&source[..cut], 40, &theme, &hl);
             assert_eq!(streamed, at_once, "after {:?}", &source[..cut]);
         }
+        let closed = stream.close(source, 40, &theme, &hl);
+        assert_eq!(closed, markdown(source, 40, &theme, &hl), "closed: {source:?}");
     }
 
     #[test]
@@ -123,7 +187,8 @@ mod tests {
     fn the_end_is_what_is_drawn_when_it_is_finished() {
         let (theme, hl) = (Theme::dark(), HighlightCache::inline());
         let mut stream = MarkdownStream::new();
-        let streamed = stream.update(MESSAGE, 40, &theme, &hl).to_vec();
+        stream.update(&MESSAGE[..100], 40, &theme, &hl);
+        let streamed = stream.close(MESSAGE, 40, &theme, &hl).to_vec();
         assert_eq!(streamed, markdown(MESSAGE, 40, &theme, &hl));
     }
 
@@ -155,6 +220,38 @@ mod tests {
         }
         assert!(!stream.definitions.eq(&Definitions::default()));
         assert_eq!(stream.lines, markdown(source, 60, &theme, &hl));
+    }
+
+    #[test]
+    fn late_definitions_change_what_uses_them_and_nothing_else() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let source = "See [a] and a note[^1].\n\nPlain.\n\n- item [x][b]\n\nMore [a].\n\n[a]: /one\n\
+            [b]: /two\n\n[^1]: The note.\n";
+        let mut stream = MarkdownStream::new();
+        let before = source.find("[a]: ").expect("it");
+        for cut in 0..=before {
+            stream.update(&source[..cut], 60, &theme, &hl);
+        }
+        assert_eq!(stream.undefined.len(), 2, "{:?}", stream.undefined);
+        stream.lines[2] = Line::raw("kept");
+        for cut in before..=source.len() {
+            stream.update(&source[..cut], 60, &theme, &hl);
+        }
+        let text: Vec<String> = stream.lines.iter().map(ToString::to_string).collect();
+        let wanted = [
+            "See a (/one) and a note[^1].",
+            "",
+            "kept",
+            "",
+            "• item x (/two)",
+            "",
+            "More a (/one).",
+            "",
+            "[^1] The note.",
+        ];
+        assert_eq!(text, wanted);
+        assert!(stream.undefined.iter().all(|used| used.names == ["^1"]), "{:?}", stream.undefined);
+        same_at_each(source, 0..=source.len());
     }
 
     #[test]
@@ -212,6 +309,10 @@ mod tests {
                 "\\",
                 "[^1]",
                 "[^1]: ",
+                " [b] ",
+                " [a][b] ",
+                "[B]: ",
+                "\n\n[b]: /u\n",
                 "日本",
                 "a b",
                 "word",
@@ -230,8 +331,6 @@ mod tests {
         #[test]
         fn streamed_is_the_same_as_at_once(pieces in prop::collection::vec(piece(), 0..25)) {
             let source = pieces.concat();
-            // Footnote definitions reach backwards.
-            prop_assume!(!source.contains("]:"));
             let mut ends = Vec::new();
             pieces.iter().fold(0, |at, piece| { ends.push(at + piece.len()); at + piece.len() });
             same_at_each(&source, ends.into_iter());

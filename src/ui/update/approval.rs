@@ -9,7 +9,7 @@ use super::super::model::Model;
 use super::super::model::approval::Answer;
 use super::super::model::cell::ToolState;
 use super::super::model::editor::Editor;
-use super::{approval_edit, question, toast};
+use super::{approval_edit, question, reading, toast};
 use crate::permission::Scope;
 use crate::wire::{
     ApprovalChoice, ApprovalResponse, Command, HookAnswer, Request, Response, ToolCallAnswer,
@@ -92,6 +92,7 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
             panel.is_expanded = !panel.is_expanded;
             panel.top = 0;
         }
+        Action::ToggleBeside => reading::toggle_beside(model, now),
         Action::ApproveByRule => {}
         Action::WidenRule | Action::NarrowRule => {
             panel.widen(action == Action::WidenRule);

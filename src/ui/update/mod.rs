@@ -41,7 +41,7 @@ pub use slash::{commands, completions};
 
 use super::effect::Effect;
 use super::model::editor::Editor;
-use super::model::selection::Selection;
+use super::model::selection::{Selection, Unit};
 use super::model::status::{Activity, Toast};
 use super::model::{EditTarget, LEAVE_SECONDS, Model};
 use super::msg::{Mouse, Msg};
@@ -95,7 +95,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
             model.screen.is_focused = is_focused;
             Vec::new()
         }
-        Msg::Mouse { what, x, y } => mouse(model, what, x, y),
+        Msg::Mouse { what, x, y } => mouse(model, what, x, y, now),
         Msg::Wheel(lines) => actions::wheel(model, lines),
         Msg::Door(message) => {
             let again = ledger::follow(model, &message);
@@ -169,7 +169,7 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
 }
 
 /// Selecting text of the transcript. What is selected is copied when the button is released.
-fn mouse(model: &mut Model, what: Mouse, x: u16, y: u16) -> Vec<Effect> {
+fn mouse(model: &mut Model, what: Mouse, x: u16, y: u16, now: f64) -> Vec<Effect> {
     let transcript = &mut model.transcript;
     let spot = transcript.pane.spot(x, y).filter(|_| model.overlays.is_empty());
     match (what, spot, &mut transcript.selection) {
@@ -177,11 +177,14 @@ fn mouse(model: &mut Model, what: Mouse, x: u16, y: u16) -> Vec<Effect> {
         (Mouse::Press, Some(spot), selection)
             if transcript.pane.rows.iter().any(|(row, ..)| *row == y) =>
         {
-            *selection = Some(Selection { from: spot, to: spot, is_over: false });
+            let unit = transcript.presses.press(x, y, now);
+            *selection = Some(Selection { unit, from: spot, to: spot, is_over: false });
         }
         (Mouse::Drag, Some(spot), Some(selection)) => selection.to = spot,
         (Mouse::Release, _, selection) => match selection {
-            Some(marked) if marked.from != marked.to => marked.is_over = true,
+            Some(marked) if marked.from != marked.to || marked.unit != Unit::Character => {
+                marked.is_over = true;
+            }
             _ => *selection = None,
         },
         _ => {}

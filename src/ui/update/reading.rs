@@ -137,7 +137,8 @@ fn fold(model: &mut Model) {
     select(model, index, Scroll::Reveal);
 }
 
-fn toggle_beside(model: &mut Model, now: f64) {
+/// Shows changes in two columns, or in one.
+pub(super) fn toggle_beside(model: &mut Model, now: f64) {
     model.diffs_beside = !model.diffs_beside;
     let what = if model.diffs_beside { "side by side, from 140 columns" } else { "in one column" };
     toast(model, format!("Changes {what}"), now);

@@ -6,6 +6,7 @@ mod drafting;
 mod everykey;
 mod question;
 mod rewind;
+mod selecting;
 mod sessions;
 mod setup;
 mod time;

@@ -10,9 +10,10 @@ use ratatui::widgets::{Clear, Widget};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::approval::Answer;
-use super::super::render::diff::diff;
+use super::super::render::diff::Laid;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
+use super::super::render::sheet::Sheet;
 use super::super::render::width::truncate_line;
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
@@ -25,11 +26,12 @@ use crate::wire::ApprovalRequest;
 /// Rows of what is asked for, before it is expanded.
 const SUBJECT: usize = 10;
 
-/// What is asked for, drawn once and kept while it is asked: a diff may have thousands of lines.
+/// What is asked for, laid out once and kept while it is asked: a diff may have thousands of lines, of
+/// which only those in the window are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Subject {
-    key: Option<(String, u16, u64)>,
-    lines: Vec<Line<'static>>,
+    key: Option<(String, u16, u64, bool)>,
+    sheet: Sheet,
 }
 
 impl Subject {
@@ -45,12 +47,12 @@ impl Subject {
             *self = Self::default();
             return 0;
         };
-        let key = (request.id.clone(), width, theme.revision);
+        let key = (request.id.clone(), width, theme.revision, model.diffs_beside);
         if self.key.as_ref() != Some(&key) {
-            self.lines = subject(request, theme, highlight, width);
+            self.sheet = subject(request, model.diffs_beside, theme, highlight, width);
             self.key = Some(key);
         }
-        self.lines.len()
+        self.sheet.len()
     }
 }
 
@@ -70,7 +72,7 @@ pub(super) fn height(model: &Model, width: u16, subject_rows: usize) -> u16 {
 pub(super) fn draw(
     model: &Model,
     theme: &Theme,
-    subject: &Subject,
+    (subject, highlight): (&Subject, &HighlightCache),
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
@@ -95,7 +97,7 @@ pub(super) fn draw(
     let bottom_height = (answers_height + feedback_rows).min(rest.height);
     let subject_height = rest.height - bottom_height;
     let subject_area = Rect { height: subject_height, ..rest };
-    *top = draw_subject(model, &subject.lines, theme, subject_area, buffer);
+    *top = draw_subject(model, &subject.sheet, theme, highlight, subject_area, buffer);
     let answers = Rect { y: rest.y + subject_height, height: answers_height, ..rest };
     if answers_height == 1 {
         draw_short_answers(model, theme, answers, buffer, now);
@@ -145,8 +147,9 @@ fn title(model: &Model, request: &ApprovalRequest, theme: &Theme, area: Rect, bu
 
 fn draw_subject(
     model: &Model,
-    lines: &[Line<'static>],
+    lines: &Sheet,
     theme: &Theme,
+    highlight: &HighlightCache,
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<usize> {
@@ -158,7 +161,7 @@ fn draw_subject(
     } else {
         0
     };
-    for (row, line) in lines.iter().skip(top).take(shown).enumerate() {
+    for (row, line) in lines.lines(top..top + shown, theme, highlight).iter().enumerate() {
         let y = area.y + u16::try_from(row).unwrap_or_default();
         line.render(Rect { y, height: 1, ..area }, buffer);
     }
@@ -180,10 +183,11 @@ fn draw_subject(
 
 fn subject(
     request: &ApprovalRequest,
+    beside: bool,
     theme: &Theme,
     highlight: &HighlightCache,
     width: u16,
-) -> Vec<Line<'static>> {
+) -> Sheet {
     let indent = [Span::raw("  ")];
     let inner = width.saturating_sub(2);
     // Dangers come first: nothing a long command has may fold them away.
@@ -208,21 +212,16 @@ fn subject(
             _ => {}
         }
     }
+    if !diffs.is_empty() || lines.is_empty() {
+        for line in sanitize(&request.description).lines() {
+            lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
+        }
+    }
+    let mut sheet = Sheet::from(lines);
     if !diffs.is_empty() {
-        for line in sanitize(&request.description).lines() {
-            lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
-        }
-        lines.extend(diff(&diffs, inner, theme, highlight).into_iter().map(|mut line| {
-            line.spans.insert(0, Span::raw("  "));
-            line
-        }));
+        sheet.push_diff(Laid::new(diffs, beside, inner, theme, highlight), 2);
     }
-    if lines.is_empty() {
-        for line in sanitize(&request.description).lines() {
-            lines.extend(wrap(&styled(line, theme.strong), width, &indent, &indent));
-        }
-    }
-    lines
+    sheet
 }
 
 /// What is dangerous about the command, in words: it must be seen without colours too.

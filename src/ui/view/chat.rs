@@ -1,8 +1,10 @@
 //! The transcript's window: which lines of which cells are visible. Only cells in the window are laid
 //! out, so a frame costs the same however long the session is.
 
+mod laid;
+mod selected;
+
 use std::ops::Range;
-use std::rc::Rc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,18 +13,17 @@ use ratatui::widgets::Widget;
 use regex::Regex;
 
 use super::super::keymap::{Action, Context};
-use super::super::model::cell::{Cell, CellId, CellKind};
+use super::super::model::cell::CellId;
 use super::super::model::search::{compile, matches};
-use super::super::model::selection::source_of;
+use super::super::model::selection::Selection;
 use super::super::model::transcript::{FrameInfo, Pane, Position, Scroll, Visible};
 use super::super::model::{Focus, Model};
-use super::super::render::cache::LineKey;
-use super::super::render::highlight::HighlightCache;
 use super::super::render::width::width as text_width;
 use super::super::theme::Theme;
-use super::super::update::source;
 use super::put::put;
-use super::{Caches, cells, scrollbar, welcome};
+use super::{Caches, scrollbar, welcome};
+pub(super) use laid::lines_with_gap;
+use laid::{Lines, gap_above, lines};
 
 /// A line in the transcript: cell index and line within it, gap included.
 type At = (usize, usize);
@@ -35,6 +36,8 @@ struct Window<'a> {
     height: usize,
     now: f64,
     pattern: Option<Regex>,
+    /// What is selected with the mouse.
+    selection: Option<Selection>,
     measured: Vec<(usize, usize)>,
     rows: Vec<(u16, CellId, usize)>,
 }
@@ -68,9 +71,11 @@ pub(super) fn draw(
         height: usize::from(area.height),
         now,
         pattern,
+        selection: None,
         measured: Vec::new(),
         rows: Vec::new(),
     };
+    window.selection = window.selection();
     let (top, position) = window.resolve();
     let visible = window.draw_from(top, area, buffer);
     let new = (position != Position::Follow).then(|| window.new_lines());
@@ -272,7 +277,7 @@ impl Window<'_> {
             let start = row;
             let (pattern, theme) = (self.pattern.clone(), self.theme);
             let mut shown = from;
-            let (id, selection) = (ids[index].id, self.model.transcript.selection);
+            let (id, selection) = (ids[index].id, self.selection);
             let mut rows = std::mem::take(&mut self.rows);
             let lines = self.lines_of(index);
             for line in lines.as_slice().iter().skip(from) {
@@ -306,73 +311,6 @@ impl Window<'_> {
         }
         Some(visible)
     }
-
-    /// What was selected with the mouse, as it was before it was wrapped and drawn.
-    fn selected_source(&mut self) -> Option<String> {
-        let selection = self.model.transcript.selection.filter(|s| s.is_over)?;
-        let (first, last) = selection.ordered();
-        let from = self.model.transcript.index_of(first.cell)?;
-        let to = self.model.transcript.index_of(last.cell)?;
-        let mut texts = Vec::new();
-        for index in from..=to {
-            if self.model.transcript.is_hidden(index) {
-                continue;
-            }
-            let cell = &self.model.transcript.cells()[index];
-            let drawn: Vec<Vec<(u16, char)>> =
-                self.lines_of(index).as_slice().iter().map(places).collect();
-            let is_selected = |line: usize, column: u16| {
-                let columns = selection.columns(cell.id, line);
-                columns.is_some_and(|(from, to)| (from..=to).contains(&column))
-            };
-            let source = source_of(&source(self.model, cell), &drawn, is_selected);
-            texts.push(source.unwrap_or_else(|| plain(&drawn, is_selected)));
-        }
-        Some(texts.join("\n\n"))
-    }
-
-    /// The selected cell has a bar beside it, or where there is no room, its ground.
-    fn draw_selection(&self, index: usize, area: Rect, rows: Range<u16>, buffer: &mut Buffer) {
-        let model = self.model;
-        if model.focus != Focus::Transcript
-            || model.transcript.selected != Some(model.transcript.cells()[index].id)
-        {
-            return;
-        }
-        for y in rows {
-            if area.x > buffer.area.x {
-                let style = self.theme.border_focus;
-                put(buffer, (area.x - 1, y), 1, self.theme.marks.heavy_bar, style);
-            } else {
-                buffer.set_style(Rect { y, height: 1, ..area }, self.theme.selection);
-            }
-        }
-    }
-}
-
-/// The characters of a line and the columns they stand in.
-fn places(line: &Line<'static>) -> Vec<(u16, char)> {
-    let mut column = 0;
-    let mut places = Vec::new();
-    for c in line.spans.iter().flat_map(|span| span.content.chars()) {
-        places.push((column, c));
-        column += columns(c.encode_utf8(&mut [0; 4]));
-    }
-    places
-}
-
-/// What was drawn, where it comes from no source.
-fn plain(drawn: &[Vec<(u16, char)>], is_selected: impl Fn(usize, u16) -> bool) -> String {
-    let line = |(number, line): (usize, &Vec<(u16, char)>)| {
-        let text: String = line
-            .iter()
-            .filter(|(column, _)| is_selected(number, *column))
-            .map(|(_, c)| c)
-            .collect();
-        text.trim_end().to_owned()
-    };
-    let lines: Vec<String> = drawn.iter().enumerate().map(line).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 fn text_of(line: &Line<'_>) -> String {
@@ -401,87 +339,6 @@ fn columns(text: &str) -> u16 {
 
 /// Cells at the end that are measured to say how much came.
 const MEASURED: usize = 64;
-
-/// Lines of a cell: kept ones, or those of a message that is still being written.
-enum Lines<'a> {
-    Kept(Rc<[Line<'static>]>),
-    Streaming(&'a [Line<'static>]),
-}
-
-impl Lines<'_> {
-    fn as_slice(&self) -> &[Line<'static>] {
-        match self {
-            Self::Kept(lines) => lines,
-            Self::Streaming(lines) => lines,
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.as_slice().len()
-    }
-}
-
-fn lines<'a>(
-    model: &Model,
-    cell: &Cell,
-    theme: &Theme,
-    caches: &'a mut Caches,
-    width: u16,
-    now: f64,
-) -> Lines<'a> {
-    let Caches { lines, streams, highlight, .. } = caches;
-    match &cell.kind {
-        CellKind::Assistant { text } if !cell.finished => {
-            let stream = streams.entry(cell.id).or_default();
-            Lines::Streaming(stream.update(text, width.min(cells::PROSE_COLUMNS), theme, highlight))
-        }
-        // What shows a clock or a spinner is small and drawn anew.
-        CellKind::Tool(_) | CellKind::Thinking { .. } | CellKind::Mark(_) if !cell.finished => {
-            Lines::Kept(cells::lines(model, cell, theme, highlight, width, now).into())
-        }
-        _ => {
-            let key = LineKey {
-                id: cell.id.0,
-                version: cell.version,
-                width,
-                theme: theme.revision,
-                folded: !model.is_open(cell),
-                beside: model.diffs_beside,
-            };
-            Lines::Kept(
-                lines.lines(key, highlight, || {
-                    cells::lines(model, cell, theme, highlight, width, now)
-                }),
-            )
-        }
-    }
-}
-
-/// The lines of a cell with the gap above it, drawn anew; none when another cell draws its row.
-pub(super) fn lines_with_gap(
-    model: &Model,
-    theme: &Theme,
-    highlight: &HighlightCache,
-    index: usize,
-    width: u16,
-    now: f64,
-) -> Vec<Line<'static>> {
-    if model.transcript.is_hidden(index) {
-        return Vec::new();
-    }
-    let cell = &model.transcript.cells()[index];
-    let mut lines = vec![Line::default(); gap_above(model, index)];
-    lines.extend(cells::lines(model, cell, theme, highlight, width, now));
-    lines
-}
-
-/// Blank lines above a cell: none between tool calls, so that a row of them reads as a list.
-fn gap_above(model: &Model, index: usize) -> usize {
-    let cells = model.transcript.cells();
-    let Some(previous) = index.checked_sub(1).and_then(|index| cells.get(index)) else { return 0 };
-    let is_tool = |cell: &Cell| matches!(cell.kind, CellKind::Tool(_));
-    usize::from(!(is_tool(previous) && is_tool(&cells[index])))
-}
 
 fn draw_more_below(model: &Model, theme: &Theme, new: usize, area: Rect, buffer: &mut Buffer) {
     let key = model.keymap.key_for(Context::Global, Action::Bottom).unwrap_or_default();

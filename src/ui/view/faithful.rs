@@ -10,12 +10,13 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{Caches, cells, view};
 use crate::message::{DiffBlock, DisplayBlock, ToolReturn};
 use crate::ui::model::cell::{CellKind, Level};
-use crate::ui::msg::Msg;
+use crate::ui::msg::{Mouse, Msg};
+use crate::ui::render::diff::DRAWN;
 use crate::ui::render::highlight::HighlightCache;
 use crate::ui::render::width::{grapheme_width, line_width};
 use crate::ui::testing::Harness;
 use crate::ui::theme::Theme;
-use crate::wire::Event;
+use crate::wire::{DoorMessage, Event, Request};
 
 fn uncached(h: &Harness) -> Buffer {
     let (width, height) = (h.model.screen.width, h.model.screen.height);
@@ -59,7 +60,35 @@ const KEYS: &[&str] = &[
     "x",
     "<backspace>",
     "<ctrl-f>",
+    "<esc><tab>o",
+    "<esc><tab>s",
+    "<esc>vb",
+    "<esc><tab>/word<enter>",
+    "n",
+    "G",
 ];
+
+/// A change of many lines, of which two are told apart by `seed`.
+fn change(seed: usize) -> DisplayBlock {
+    let old: String = (0..24).map(|n| format!("line {n} 日本 of {seed}\n")).collect();
+    DisplayBlock::Diff(DiffBlock {
+        path: "src/lib.rs".into(),
+        new_text: old.replace("7", "seven").replace("line 13", "\tline 👩\u{200d}💻"),
+        old_text: old,
+        old_start: 1,
+        new_start: 1,
+        is_summary: false,
+    })
+}
+
+/// A change is asked for.
+fn ask_for_change(h: &mut Harness, id: &str, call: &str, seed: usize) {
+    h.ask(id, call, "x");
+    if let Some(mut request) = h.model.approvals.remove(id, h.now) {
+        request.display = vec![change(seed)];
+        h.send(Msg::Door(DoorMessage::Request(Request::ApprovalRequest(request))));
+    }
+}
 
 /// Something happens; `a` and `b` say what exactly.
 fn happen(h: &mut Harness, what: u8, a: usize, b: usize) {
@@ -79,6 +108,7 @@ fn happen(h: &mut Harness, what: u8, a: usize, b: usize) {
             } else {
                 ToolReturn::ok(text, "done")
             };
+            let result = if b.is_multiple_of(3) { result.with_display(change(a)) } else { result };
             h.result(&format!("c{}", b % 9), result);
         }
         4 => {
@@ -88,7 +118,7 @@ fn happen(h: &mut Harness, what: u8, a: usize, b: usize) {
             h.end_turn();
         }
         6 => {
-            let (width, height) = (20 + (a % 160) as u16, 6 + (b % 50) as u16);
+            let (width, height) = (20 + (a % 200) as u16, 6 + (b % 50) as u16);
             h.send(Msg::Resize { width, height });
         }
         7 => {
@@ -108,6 +138,11 @@ fn happen(h: &mut Harness, what: u8, a: usize, b: usize) {
         13 => {
             h.step(b as u64 % 5);
         }
+        14 => ask_for_change(h, &format!("a{a}"), &format!("c{}", b % 9), a),
+        15 => {
+            let what = [Mouse::Press, Mouse::Drag, Mouse::Press][b % 3];
+            h.send(Msg::Mouse { what, x: (a % 60) as u16, y: (b % 24) as u16 });
+        }
         _ => {
             h.event(Event::ContentPart(crate::message::ContentPart::think("Let me see. ")));
         }
@@ -118,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn cached_is_uncached(
-        happens in prop::collection::vec((0_u8..15, 0_usize..1000, 0_usize..1000), 1..60)
+        happens in prop::collection::vec((0_u8..17, 0_usize..1000, 0_usize..1000), 1..60)
     ) {
         let mut h = Harness::new(90, 24);
         h.begin_turn("Begin").step(1).text("An *answer*.\n\n");
@@ -207,6 +242,52 @@ fn fits(text: &str, width: u16) -> Result<(), TestCaseError> {
     }
     h.draw();
     Ok(())
+}
+
+#[test]
+fn of_a_long_change_only_what_is_seen_is_drawn() {
+    let drawn = |h: &mut Harness| {
+        DRAWN.set(0);
+        h.draw();
+        DRAWN.get()
+    };
+    let old: String = (0..10_000).map(|n| format!("    let value_{n} = call({n});\n")).collect();
+    let diff = DisplayBlock::Diff(DiffBlock {
+        path: "src/lib.rs".into(),
+        new_text: old.replace("5)", "five)"),
+        old_text: old,
+        old_start: 1,
+        new_start: 1,
+        is_summary: false,
+    });
+    let mut h = Harness::new(200, 50);
+    h.begin_turn("go").step(1).call("c", "WriteFile", r#"{"path": "src/lib.rs"}"#);
+    h.ask("a", "c", "x");
+    let mut request = h.model.approvals.remove("a", h.now).expect("asked");
+    request.display = vec![diff.clone()];
+    h.send(Msg::Door(DoorMessage::Request(Request::ApprovalRequest(request)))).wait(2.0);
+    assert!((1..=20).contains(&drawn(&mut h)), "{}", DRAWN.get());
+    h.keys("v");
+    assert!((40..=100).contains(&drawn(&mut h)), "both columns: {}", DRAWN.get());
+    let picture = h.picture();
+    let is_beside = |line: &str| line.contains("- ") && line.contains("│") && line.contains("+ ");
+    assert!(picture.lines().any(is_beside), "{picture}");
+    h.keys("<ctrl-end>");
+    assert!(drawn(&mut h) <= 100, "{}", DRAWN.get());
+    h.keys("b");
+    assert!((30..=50).contains(&drawn(&mut h)), "one column: {}", DRAWN.get());
+    assert!(!h.picture().lines().any(is_beside));
+    h.keys("by").result("c", ToolReturn::ok("", "").with_display(diff)).end_turn();
+    assert!(drawn(&mut h) <= 40, "the folded card: {}", DRAWN.get());
+    h.keys("<tab>o");
+    assert!((30..=100).contains(&drawn(&mut h)), "the whole screen: {}", DRAWN.get());
+    for keys in ["d", "G", "g", "s"] {
+        h.keys(keys);
+        assert!(drawn(&mut h) <= 100, "{keys}: {}", DRAWN.get());
+    }
+    h.keys("q<enter>");
+    assert!(drawn(&mut h) <= 1000, "unfolded, up to its limit: {}", DRAWN.get());
+    assert_eq!(drawn(&mut h), 0, "and kept");
 }
 
 #[test]

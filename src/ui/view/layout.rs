@@ -31,12 +31,18 @@ pub(super) fn inset(area: Rect) -> Rect {
     if area.width < 40 { area } else { Rect { x: area.x + 1, width: area.width - 2, ..area } }
 }
 
+/// Is what is asked for shown on the whole screen?
+fn is_asked_whole(model: &Model) -> bool {
+    model.approvals.is_expanded && model.approvals.current().is_some()
+}
+
 /// Columns of everything but the panes.
 ///
 /// The terminal may have become smaller since the model heard of its size: what is drawn is `area`.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
     let panes = (area.width / 4).clamp(30, 44);
-    let has_panes = model.screen.has_sidebar() && area.width >= 2 * panes;
+    let has_panes =
+        model.screen.has_sidebar() && !is_asked_whole(model) && area.width >= 2 * panes;
     if has_panes { area.width - panes } else { area.width }
 }
 
@@ -56,7 +62,7 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let most = (rest.height / 3).max(1);
     let rule = u16::from(rest.height >= 4);
     // What is asked for has the whole screen when it is wanted whole.
-    let is_whole = model.approvals.is_expanded && model.approvals.current().is_some();
+    let is_whole = is_asked_whole(model);
     let is_reading =
         model.screen.is_zoomed && model.focus == super::super::model::Focus::Transcript;
     let most = if model.screen.is_zoomed { rest.height } else { most };

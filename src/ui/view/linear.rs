@@ -6,22 +6,29 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use super::super::model::Model;
 use super::super::model::cell::{Cell, CellId, CellKind, Group, Level, ToolCell, ToolState};
 use super::super::model::overlay::Overlay;
+use super::super::model::question::Tab;
 use super::super::model::status::Activity;
 use super::super::render::sanitize::sanitize_line;
 use super::super::render::width::{truncate, width as text_width};
 use super::super::theme::{Marks, Theme};
-use super::{Caches, approval, cells, draw_overlay, pager, question, tool};
+use super::super::update::completions;
+use super::{Caches, approval, cells, composer, draw_overlay, pager, question, tool};
 
 /// Cells of an opened session that are read out; what was before can be searched and browsed.
 const READ_OUT: usize = 12;
 /// Rows and columns of the screen that panels are drawn on.
 const PANEL: (u16, u16) = (100, 40);
+
+/// What is said before what is marked.
+const SELECTED: &str = "Selected: ";
+/// How what can be completed begins.
+const OFFERS: &str = "Offers: ";
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -74,9 +81,14 @@ impl Linear {
         }
         let panel = panel(model, theme, caches, now, &mut said.pager_top);
         if panel != self.panel {
-            said.lines.extend(panel.iter().filter(|row| !self.panel.contains(row)).cloned());
+            // What was marked before and is not any more is no news.
+            let marked = |row: &String| format!("{SELECTED}{row}");
+            let is_new =
+                |row: &&String| !self.panel.contains(row) && !self.panel.contains(&marked(row));
+            said.lines.extend(panel.iter().filter(is_new).cloned());
             if panel.is_empty() {
-                said.lines.push("Closed.".to_owned());
+                let was_offer = self.panel.first().is_some_and(|row| row.starts_with(OFFERS));
+                said.lines.push(if was_offer { "No offers." } else { "Closed." }.to_owned());
             }
             self.panel = panel;
         }
@@ -227,6 +239,7 @@ fn panel(
 ) -> Vec<String> {
     let area = Rect::new(0, 0, PANEL.0, PANEL.1);
     let mut buffer = Buffer::empty(area);
+    let mut state = Vec::new();
     if let Some(Overlay::Pager(cell)) = model.overlays.last() {
         *pager_top = pager::draw(model, cell, theme, caches, area, &mut buffer, now);
     } else if let Some(overlay) = model.overlays.last() {
@@ -235,25 +248,61 @@ fn panel(
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);
         let area = Rect { height, ..area };
-        approval::draw(model, theme, &caches.subject, area, &mut buffer, now, &mut None);
+        let subject = (&caches.subject, &caches.highlight);
+        state.push(listening(model.approvals.is_listening(now)));
+        approval::draw(model, theme, subject, area, &mut buffer, now, &mut None);
     } else if model.questions.current().is_some() {
         let height = question::height(model, theme, area.width).min(area.height);
         question::draw(model, theme, Rect { height, ..area }, &mut buffer, now);
+        // The tabs are said in words.
+        buffer.set_style(area, Style::new());
+        (0..area.width).for_each(|x| buffer[(x, 0)].reset());
+        state.extend(question_state(model));
+        state.push(listening(model.questions.is_listening(now)));
     } else {
-        return Vec::new();
+        let count = completions(model).len().max(model.mention.shown.len());
+        if count == 0 || model.search.typing.is_some() {
+            return Vec::new();
+        }
+        composer::draw_completions(model, theme, area, &mut buffer);
+        state.push(format!("{OFFERS}{count}"));
     }
-    rows(&buffer)
+    state.extend(rows(&buffer, theme));
+    state
+}
+
+/// Does what is asked take answers already?
+fn listening(listens: bool) -> String {
+    let text = if listens { "Your answer?" } else { "Keys are not taken for an answer yet." };
+    text.to_owned()
+}
+
+/// Which of the questions is asked, and which have their answers.
+fn question_state(model: &Model) -> Vec<String> {
+    let Some(asking) = model.questions.current() else { return Vec::new() };
+    let count = asking.tabs.len();
+    let tab = |(nth, tab): (usize, &Tab)| {
+        let answer = tab.answer.as_ref()?;
+        Some(format!("Question {} is answered: {}", nth + 1, clean(answer)))
+    };
+    let mut lines: Vec<String> = asking.tabs.iter().enumerate().filter_map(tab).collect();
+    lines.push(format!("Question {} of {count}:", asking.at + 1));
+    lines
 }
 
 /// The rows of a picture in words: what is marked says so.
-fn rows(buffer: &Buffer) -> Vec<String> {
+fn rows(buffer: &Buffer, theme: &Theme) -> Vec<String> {
     let area = buffer.area;
+    let pointer = format!("{} ", theme.marks.folded);
     let row = |y: u16| {
         let cells = (area.x..area.right()).map(|x| &buffer[(x, y)]);
         let is_marked = cells.clone().any(|cell| cell.modifier.contains(Modifier::REVERSED));
         let text: String = cells.map(ratatui::buffer::Cell::symbol).collect();
-        let text = clean(&text);
-        if is_marked && !text.is_empty() { format!("Selected: {text}") } else { text }
+        let is_pointed_at = text.starts_with(&pointer);
+        let text = clean(text.strip_prefix(&pointer).unwrap_or(&text));
+        let text = text.split("  ").filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let is_marked = (is_marked || is_pointed_at) && !text.is_empty();
+        if is_marked { format!("{SELECTED}{text}") } else { text }
     };
     (area.y..area.bottom()).map(row).filter(|row| !row.is_empty()).collect()
 }
@@ -308,6 +357,61 @@ mod tests {
         let lines = say(&mut h, &mut linear);
         assert!(marked(&lines).expect("a row").contains("light"), "{lines:#?}");
         assert!(lines.len() < 5, "only what is new: {lines:#?}");
+    }
+
+    #[test]
+    fn offers_are_said_and_the_marked_one_when_it_changes() {
+        let mut h = Harness::new(80, 24);
+        let mut linear = Linear::default();
+        say(&mut h, &mut linear);
+        h.keys("/the");
+        let lines = say(&mut h, &mut linear);
+        assert!(lines[0].starts_with("Offers: "), "{lines:#?}");
+        assert!(lines[1].starts_with("Selected: /theme"), "{lines:#?}");
+        h.keys("<backspace><backspace><backspace>");
+        let many = say(&mut h, &mut linear);
+        assert!(many.len() > 3, "{many:#?}");
+        h.keys("<down>");
+        let lines = say(&mut h, &mut linear);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].starts_with("Selected: /"), "{lines:#?}");
+        h.keys("<backspace>");
+        assert_eq!(say(&mut h, &mut linear), ["No offers."]);
+        h.model.mention.shown = vec!["src/main.rs".into(), "src/lib.rs".into()];
+        let lines = say(&mut h, &mut linear);
+        assert_eq!(lines, ["Offers: 2", "Selected: @src/main.rs", "@src/lib.rs"]);
+    }
+
+    #[test]
+    fn what_is_asked_is_said_with_its_choices_and_whether_keys_answer() {
+        let mut h = Harness::new(80, 24);
+        let mut linear = Linear::default();
+        h.begin_turn("q").step(1).call("t1", "Bash", "{}");
+        say(&mut h, &mut linear);
+        h.ask("a1", "t1", "make all");
+        let lines = say(&mut h, &mut linear);
+        assert!(lines.contains(&"Keys are not taken for an answer yet.".to_owned()), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("make all")), "{lines:#?}");
+        h.wait(2.0);
+        let lines = say(&mut h, &mut linear);
+        assert_eq!(lines, ["Your answer?", "Selected: y Approve once"]);
+        h.keys("<down>");
+        let lines = say(&mut h, &mut linear);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].starts_with("Selected: a Approve for this session"), "{lines:#?}");
+        h.keys("n");
+        say(&mut h, &mut linear);
+        let two: &[(&str, &str, &[&str], bool)] =
+            &[("Which?", "One", &["Red", "Blue"], false), ("And?", "Two", &["Up", "Down"], false)];
+        h.question("q1", two);
+        h.wait(2.0);
+        let lines = say(&mut h, &mut linear);
+        assert!(lines.contains(&"Question 1 of 2:".to_owned()), "{lines:#?}");
+        assert!(lines.contains(&"Selected: 1 Red".to_owned()), "{lines:#?}");
+        h.keys("<enter>");
+        let lines = say(&mut h, &mut linear);
+        assert!(lines.contains(&"Question 1 is answered: Red".to_owned()), "{lines:#?}");
+        assert!(lines.contains(&"Question 2 of 2:".to_owned()), "{lines:#?}");
     }
 
     #[test]

@@ -116,7 +116,8 @@ pub fn view(
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
         } else {
-            approval::draw(model, theme, &caches.subject, area, buffer, now, &mut info.asked_top)
+            let subject = (&caches.subject, &caches.highlight);
+            approval::draw(model, theme, subject, area, buffer, now, &mut info.asked_top)
         };
         cursor = panel.or(cursor);
     }

@@ -1,7 +1,5 @@
 //! One cell on the whole screen, all of it.
 
-use std::rc::Rc;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -14,8 +12,10 @@ use super::super::model::search::{compile, matches};
 use super::super::model::transcript::Scroll;
 use super::super::render::ansi::ansi;
 use super::super::render::cache::LineKey;
+use super::super::render::diff::Laid;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
+use super::super::render::sheet::Sheet;
 use super::super::render::width::{line_width, truncate};
 use super::super::render::wrap::wrap_hard;
 use super::super::theme::Theme;
@@ -27,7 +27,7 @@ use crate::message::{DiffBlock, DisplayBlock};
 
 /// What the pager shows, drawn before.
 #[derive(Debug, Default)]
-pub(super) struct Pages(Option<(LineKey, u64, Rc<[Line<'static>]>)>);
+pub(super) struct Pages(Option<(LineKey, u64)>, Sheet);
 
 /// Draws the pager and says which line is the first.
 pub(super) fn draw(
@@ -45,7 +45,8 @@ pub(super) fn draw(
     let inner = layout::inset(area);
     let head = u16::from(inner.height > 3);
     let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
-    let lines = all(model, cell, theme, caches, body.width, now);
+    lay_out(model, cell, theme, caches, body.width, now);
+    let Caches { pages: Pages(_, lines), highlight: hl, .. } = caches;
     let height = usize::from(body.height);
     let last = lines.len().saturating_sub(height);
     let pattern = model.search.marked().and_then(|pattern| compile(&pattern));
@@ -65,7 +66,8 @@ pub(super) fn draw(
             PagerMove::Match { forward, here } => {
                 let is_match = |at: &usize| {
                     pattern.as_ref().is_some_and(|pattern| {
-                        matches(pattern, &lines[*at].to_string()).next().is_some()
+                        let line = lines.lines(*at..at + 1, theme, hl);
+                        line.iter().any(|l| matches(pattern, &l.to_string()).next().is_some())
                     })
                 };
                 let found = if forward {
@@ -91,7 +93,8 @@ pub(super) fn draw(
             put(buffer, (inner.right() - columns - 1, inner.y), columns, place, theme.muted);
         }
     }
-    for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
+    let seen = lines.lines(top..top + height, theme, hl);
+    for (line, y) in seen.iter().zip(body.y..body.bottom()) {
         let place = Rect { y, height: 1, ..body };
         line.render(place, buffer);
         if let Some(pattern) = &pattern {
@@ -116,14 +119,8 @@ fn title(cell: &Cell) -> String {
     }
 }
 
-fn all(
-    model: &Model,
-    cell: &Cell,
-    theme: &Theme,
-    caches: &mut Caches,
-    width: u16,
-    now: f64,
-) -> Rc<[Line<'static>]> {
+/// Lays a cell out, unless it has been already.
+fn lay_out(model: &Model, cell: &Cell, theme: &Theme, caches: &mut Caches, width: u16, now: f64) {
     let key = LineKey {
         id: cell.id.0,
         version: cell.version,
@@ -133,33 +130,28 @@ fn all(
         beside: model.diffs_beside,
     };
     let generation = caches.highlight.generation();
-    if let Some((kept, at, lines)) = &caches.pages.0
-        && (*kept, *at) == (key, generation)
-        && cell.finished
-    {
-        return lines.clone();
+    if caches.pages.0 == Some((key, generation)) && cell.finished {
+        return;
     }
     let hl = &caches.highlight;
-    let lines: Rc<[Line<'static>]> = match (&cell.kind, cell.group) {
+    let whole = |call: &ToolCell| whole_tool(call, model.diffs_beside, theme, hl, width, now);
+    let mut sheet = Sheet::default();
+    match (&cell.kind, cell.group) {
         (CellKind::Tool(_), Group::Leader { count }) => {
             let from = model.transcript.index_of(cell.id).unwrap_or_default();
-            let row = model.transcript.cells().iter().skip(from).take(count);
-            row.flat_map(|cell| match &cell.kind {
-                CellKind::Tool(call) => whole_tool(call, model.diffs_beside, theme, hl, width, now),
-                _ => Vec::new(),
-            })
-            .collect()
+            for cell in model.transcript.cells().iter().skip(from).take(count) {
+                if let CellKind::Tool(call) = &cell.kind {
+                    sheet.append(whole(call));
+                }
+            }
         }
-        (CellKind::Tool(call), _) => {
-            whole_tool(call, model.diffs_beside, theme, hl, width, now).into()
-        }
+        (CellKind::Tool(call), _) => sheet = whole(call),
         _ => {
             let whole = Cell { open: Some(true), ..cell.clone() };
-            cells::lines(model, &whole, theme, hl, width, now).into()
+            sheet = cells::lines(model, &whole, theme, hl, width, now).into();
         }
-    };
-    caches.pages.0 = Some((key, generation, lines.clone()));
-    lines
+    }
+    caches.pages = Pages(Some((key, generation)), sheet);
 }
 
 /// Everything there is about a call: what it was called with, and all that came of it.
@@ -170,7 +162,7 @@ fn whole_tool(
     hl: &HighlightCache,
     width: u16,
     now: f64,
-) -> Vec<Line<'static>> {
+) -> Sheet {
     let mut lines = vec![tool::header(call, theme, width, now), Line::default()];
     let arguments = serde_json::from_str::<serde_json::Value>(&call.arguments)
         .and_then(|value| serde_json::to_string_pretty(&value))
@@ -189,7 +181,7 @@ fn whole_tool(
         let live: Vec<&str> = call.live.lines().collect();
         let text = ansi(&live.join("\n"), theme.tool_output, theme.depth);
         lines.extend(text.into_iter().flat_map(hard));
-        return lines;
+        return lines.into();
     };
     let diffs: Vec<DiffBlock> = result
         .display
@@ -199,8 +191,9 @@ fn whole_tool(
             _ => None,
         })
         .collect();
+    let mut sheet = Sheet::from(std::mem::take(&mut lines));
     if !diffs.is_empty() {
-        lines.extend(tool::diff_lines(&diffs, beside, usize::MAX, width, theme, hl).0);
+        sheet.push_diff(Laid::new(diffs, beside, width, theme, hl), 0);
         lines.push(Line::default());
     }
     let text = result.output.text();
@@ -219,5 +212,6 @@ fn whole_tool(
             lines.extend(hard(Line::styled(line.to_owned(), theme.muted)));
         }
     }
-    lines
+    sheet.push_lines(lines);
+    sheet
 }

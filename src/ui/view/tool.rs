@@ -211,7 +211,12 @@ fn result_lines(
     }
     // What a search or a read found is for the model; a person wants to know how much it was.
     let summary = result.brief().unwrap_or(&result.message).lines().next().unwrap_or_default();
-    if summary.is_empty() { Vec::new() } else { output(summary, theme.muted, theme, width) }
+    let lines = text.lines().count();
+    match (summary.is_empty(), lines) {
+        (true, 0) => Vec::new(),
+        (true, _) => output(&format::count(lines, "line", "lines"), theme.muted, theme, width),
+        (false, _) => output(summary, theme.muted, theme, width),
+    }
 }
 
 /// The first `most` rows of a change, and how many there are more: a change of ten thousand lines costs
@@ -248,7 +253,9 @@ fn failure(
 ) -> Vec<Line<'static>> {
     let over = matches!(tool.state, ToolState::Rejected | ToolState::Cancelled);
     let style = if over { theme.muted } else { theme.danger };
-    let reason = result.brief().unwrap_or(&result.message);
+    // In short unless it is unfolded: the message to the model says more.
+    let brief = result.brief().filter(|_| !details || result.message.is_empty());
+    let reason = brief.unwrap_or(&result.message);
     let text = result.output.text();
     let mut lines = output(reason, style, theme, width);
     // The header has the code, and the output follows.

@@ -15,7 +15,7 @@ pub const BESIDE_FROM: u16 = 140;
 
 /// A row of the two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pair {
+pub(super) enum Pair {
     /// Words about the change, over both.
     Whole(Row),
     /// A line of each, or of one.
@@ -51,22 +51,52 @@ impl<'a> Beside<'a> {
         theme: &Theme,
         hl: &HighlightCache,
     ) -> Vec<Line<'static>> {
-        let half = width.saturating_sub(1) / 2;
-        let mut whole = Painter::new(self.diff, width, theme, hl);
-        let mut side = Painter::new(self.diff, half, theme, hl);
+        let mut columns = Columns::new(self.diff, width, theme, hl);
         let end = range.end.min(self.pairs.len());
-        let mut lines = Vec::new();
-        for pair in self.pairs.get(range.start.min(end)..end).unwrap_or_default() {
-            match *pair {
-                Pair::Whole(row) => lines.extend(whole.row(row)),
-                Pair::Both(old, new) => {
-                    let left = old.map(|row| side.old_side(row)).unwrap_or_default();
-                    let right = new.map(|row| side.row(row)).unwrap_or_default();
-                    join(left, right, usize::from(half), theme, &mut lines);
-                }
+        let pairs = self.pairs.get(range.start.min(end)..end).unwrap_or_default();
+        pairs.iter().flat_map(|pair| columns.pair(*pair)).collect()
+    }
+}
+
+/// Draws the two columns, and what goes over both.
+#[derive(Debug)]
+pub(super) struct Columns<'a> {
+    whole: Painter<'a>,
+    side: Painter<'a>,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn new(
+        diff: &'a Diff<'a>,
+        width: u16,
+        theme: &'a Theme,
+        hl: &'a HighlightCache,
+    ) -> Self {
+        let half = width.saturating_sub(1) / 2;
+        let whole = Painter::new(diff, width, theme, hl);
+        Self { whole, side: Painter::new(diff, half, theme, hl) }
+    }
+
+    pub(super) fn pair(&mut self, pair: Pair) -> Vec<Line<'static>> {
+        match pair {
+            Pair::Whole(row) => self.whole.row(row),
+            Pair::Both(old, new) => {
+                let left = old.map(|row| self.side.old_side(row)).unwrap_or_default();
+                let right = new.map(|row| self.side.row(row)).unwrap_or_default();
+                join(left, right, usize::from(self.side.width), self.side.theme)
             }
         }
-        lines
+    }
+
+    /// How many lines [`Self::pair`] gives.
+    pub(super) fn height(&mut self, pair: Pair) -> usize {
+        match pair {
+            Pair::Whole(row) => self.whole.height(row),
+            Pair::Both(old, new) => {
+                let left = old.map_or(0, |row| self.side.height(row));
+                left.max(new.map_or(0, |row| self.side.height(row)))
+            }
+        }
     }
 }
 
@@ -76,9 +106,9 @@ fn join(
     right: Vec<Line<'static>>,
     half: usize,
     theme: &Theme,
-    lines: &mut Vec<Line<'static>>,
-) {
+) -> Vec<Line<'static>> {
     let rows = left.len().max(right.len());
+    let mut lines = Vec::with_capacity(rows);
     let (mut left, mut right) = (left.into_iter(), right.into_iter());
     for _ in 0..rows {
         let mut line = left.next().unwrap_or_default();
@@ -88,10 +118,11 @@ fn join(
         line.spans.extend(right.next().unwrap_or_default().spans);
         lines.push(line);
     }
+    lines
 }
 
 /// Runs of lines that went and the lines that came after them stand beside each other.
-fn pairs(rows: &[Row]) -> Vec<Pair> {
+pub(super) fn pairs(rows: &[Row]) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(rows.len());
     let mut at = 0;
     while let Some(row) = rows.get(at) {

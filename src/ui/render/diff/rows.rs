@@ -1,5 +1,7 @@
 //! What a diff shows, row by row, without colours and widths.
 
+use std::ops::Range;
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::message::DiffBlock;
@@ -34,26 +36,31 @@ pub(super) enum Label {
     TooLong,
 }
 
-/// The lines of both texts of a block.
+/// Where the lines of both texts of a block stand in them, in bytes.
 #[derive(Debug)]
-pub(super) struct Texts<'a> {
-    pub(super) old: Vec<&'a str>,
-    pub(super) new: Vec<&'a str>,
+pub(super) struct Texts {
+    pub(super) old: Vec<Range<usize>>,
+    pub(super) new: Vec<Range<usize>>,
 }
 
-/// The lines of `text`, none when it is empty.
-fn lines(text: &str, strip_returns: bool) -> Vec<&str> {
+/// Where the lines of `text` are, none when it is empty.
+fn lines(text: &str, strip_returns: bool) -> Vec<Range<usize>> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     if text.is_empty() {
         return Vec::new();
     }
-    let strip =
-        |line| if strip_returns { str::strip_suffix(line, '\r').unwrap_or(line) } else { line };
-    text.split('\n').map(strip).collect()
+    let mut at = 0;
+    let range = |line: &str| {
+        let start = at;
+        at += line.len() + 1;
+        let kept = if strip_returns { line.strip_suffix('\r').unwrap_or(line) } else { line };
+        start..start + kept.len()
+    };
+    text.split('\n').map(range).collect()
 }
 
-impl<'a> Texts<'a> {
-    pub(super) fn new(block: &'a DiffBlock) -> Self {
+impl Texts {
+    pub(super) fn new(block: &DiffBlock) -> Self {
         // Line ends are worth a look only where they change.
         let both = |has: fn(&str) -> bool| {
             [&block.old_text, &block.new_text].iter().filter(|t| !t.is_empty()).all(|t| has(t))
@@ -63,8 +70,13 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// The lines of `text` that stand at `places`.
+pub(super) fn texts<'a>(text: &'a str, places: &[Range<usize>]) -> Vec<&'a str> {
+    places.iter().map(|place| &text[place.clone()]).collect()
+}
+
 /// All rows of `blocks`.
-pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts<'_>]) -> Vec<Row> {
+pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts]) -> Vec<Row> {
     let mut rows = Vec::new();
     let several_files = blocks.windows(2).any(|pair| pair[0].path != pair[1].path);
     for (index, block) in blocks.iter().enumerate() {
@@ -99,7 +111,7 @@ pub(super) fn rows(blocks: &[DiffBlock], texts: &[Texts<'_>]) -> Vec<Row> {
                 _ => {}
             }
         }
-        block_rows(index, &texts[index], &mut rows);
+        block_rows(index, block, &texts[index], &mut rows);
     }
     rows
 }
@@ -140,8 +152,10 @@ fn stayed(
     rows.extend((len - tail..len).map(context));
 }
 
-fn block_rows(block: usize, texts: &Texts<'_>, rows: &mut Vec<Row>) {
-    let ops = capture_diff_slices(Algorithm::Myers, &texts.old, &texts.new);
+fn block_rows(block: usize, of: &DiffBlock, places: &Texts, rows: &mut Vec<Row>) {
+    let old = texts(&of.old_text, &places.old);
+    let new = texts(&of.new_text, &places.new);
+    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
     for (nth, op) in ops.iter().enumerate() {
         match *op {
             DiffOp::Equal { old_index, new_index, len } => {

@@ -189,7 +189,47 @@ fn colours_of_a_language_can_be_read_on_the_grounds() {
     }
 }
 
+fn pieces() -> impl Strategy<Value = Vec<String>> {
+    let piece = prop::sample::select(vec![
+        "let x = 1;",
+        "\t",
+        "日本語",
+        "👩\u{200d}💻",
+        "e\u{301}",
+        "☺\u{fe0f}",
+        "long_word_without_a_space",
+        " ",
+        "\u{1b}[2J",
+        "\u{200b}",
+    ]);
+    let line = prop::collection::vec(piece, 0..7).prop_map(|pieces| pieces.concat());
+    prop::collection::vec(line, 0..9)
+}
+
 proptest! {
+    #[test]
+    fn any_lines_of_a_laid_out_diff_are_those_of_all(
+        old in pieces(), new in pieces(), width in 1_u16..60, beside in any::<bool>(),
+        from in 0_usize..20, count in 0_usize..20,
+    ) {
+        let width = if beside { BESIDE_FROM + width } else { width };
+        let blocks = vec![block(&old.join("\n"), &new.join("\n")), {
+            DiffBlock { path: "/w/other.rs".to_owned(), ..block("", "x") }
+        }];
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let diff = Diff::new(&blocks);
+        let all = if beside {
+            let beside = Beside::new(&diff);
+            beside.lines(0..beside.rows(), width, &theme, &hl)
+        } else {
+            diff.lines(0..diff.rows(), width, &theme, &hl)
+        };
+        let laid = Laid::new(blocks.clone(), beside, width, &theme, &hl);
+        prop_assert_eq!(laid.len(), all.len());
+        let some: Vec<_> = all.into_iter().skip(from).take(count).collect();
+        prop_assert_eq!(laid.lines(from..from + count, &theme, &hl), some);
+    }
+
     #[test]
     fn both_texts_can_be_read_off(
         old in prop::collection::vec("[ab ]{0,3}", 0..12),

@@ -57,14 +57,19 @@ impl Indent {
 
 /// The lines of `blocks`, with an empty one between two.
 pub(super) fn blocks(blocks: &[Block], look: &Look<'_>) -> Vec<Line<'static>> {
-    sequence(blocks, &Indent::default(), true, look)
+    sequence(blocks, &Indent::default(), |_| true, look)
 }
 
-fn sequence(blocks: &[Block], indent: &Indent, gaps: bool, look: &Look<'_>) -> Vec<Line<'static>> {
+fn sequence(
+    blocks: &[Block],
+    indent: &Indent,
+    gaps: impl Fn(usize) -> bool,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
     let mut out: Vec<Line<'static>> = Vec::new();
-    for one in blocks {
+    for (nth, one) in blocks.iter().enumerate() {
         let lines = block(one, &if out.is_empty() { indent.clone() } else { indent.later() }, look);
-        if gaps && !out.is_empty() && !lines.is_empty() {
+        if gaps(nth) && !out.is_empty() && !lines.is_empty() {
             out.push(gap(indent));
         }
         out.extend(lines);
@@ -87,9 +92,9 @@ fn block(block: &Block, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> 
         Block::Code { language, code, open } => code_block(language, code, *open, indent, look),
         Block::Quote(inner) => {
             let bar = Span::styled(format!("{} ", look.theme.marks.bar), look.theme.rule);
-            sequence(inner, &indent.with(bar.clone(), bar, look), true, look)
+            sequence(inner, &indent.with(bar.clone(), bar, look), |_| true, look)
         }
-        Block::List { start, items, tight } => list(*start, items, *tight, indent, look),
+        Block::List { start, items } => list(*start, items, indent, look),
         Block::Table(table) => {
             let lines = table::lines(table, indent.room(look), look.theme);
             put_all(lines, indent, look)
@@ -102,7 +107,7 @@ fn block(block: &Block, indent: &Indent, look: &Look<'_>) -> Vec<Line<'static>> 
         Block::Html(html) => html_block(html, indent, look),
         Block::Footnote { label, blocks } => {
             let mark = Span::styled(format!("[^{}] ", sanitize_line(label, 0)), look.theme.muted);
-            sequence(blocks, &indent.with(mark, Span::raw("  "), look), true, look)
+            sequence(blocks, &indent.with(mark, Span::raw("  "), look), |_| true, look)
         }
     }
 }
@@ -171,14 +176,11 @@ fn without_half_a_fence(code: &str) -> &str {
 fn list(
     start: Option<u64>,
     items: &[Item],
-    tight: bool,
     indent: &Indent,
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
     let theme = look.theme;
     let depth = indent.rest.len() % theme.marks.bullets.len();
-    let last = start.map(|start| start.saturating_add(items.len().saturating_sub(1) as u64));
-    let digits = last.map_or(0, |last| last.to_string().len());
     let mut out: Vec<Line<'static>> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let (mark, style) = match (item.task, start) {
@@ -186,18 +188,20 @@ fn list(
             (Some(false), _) => (theme.marks.task_open.to_owned(), theme.bullet),
             (None, Some(start)) => {
                 let number = start.saturating_add(index as u64);
-                (format!("{number:>digits$}."), theme.bullet)
+                // Not in line with longer numbers below: it would move when they come.
+                (format!("{number}."), theme.bullet)
             }
             (None, None) => (theme.marks.bullets[depth].to_owned(), theme.bullet),
         };
         let outer = if out.is_empty() { indent.clone() } else { indent.later() };
         let space = " ".repeat(width(&mark) + 1);
         let inner = outer.with(Span::styled(format!("{mark} "), style), Span::raw(space), look);
-        let mut lines = sequence(&item.blocks, &inner, !tight, look);
+        let gaps = |nth| item.gaps.get(nth).is_some_and(|gap| *gap);
+        let mut lines = sequence(&item.blocks, &inner, gaps, look);
         if lines.is_empty() {
             lines.push(inner.put(Line::default(), true, look));
         }
-        if !tight && !out.is_empty() {
+        if item.gap && !out.is_empty() {
             out.push(gap(indent));
         }
         out.extend(lines);

@@ -35,6 +35,7 @@ impl<'a> Inline<'a> {
     pub(super) fn finish(mut self) -> Styled {
         for line in &mut self.lines {
             trim_end(line);
+            mute_footnotes(line, self.theme);
         }
         while self.lines.last().is_some_and(Vec::is_empty) {
             self.lines.pop();
@@ -155,6 +156,39 @@ impl<'a> Inline<'a> {
             self.push(&format!(" ({url})"), self.style().patch(self.theme.muted));
         }
     }
+}
+
+/// Marks of footnotes look the same whether the note has been written already or not.
+fn mute_footnotes(line: &mut Vec<Span<'static>>, theme: &Theme) {
+    let is_code = |span: &Span<'_>| span.style.patch(theme.inline_code) == span.style;
+    if !line.iter().any(|span| span.content.contains("[^") && !is_code(span)) {
+        return;
+    }
+    let mut put: Vec<Span<'static>> = Vec::with_capacity(line.len() + 2);
+    let mut push = |text: &str, style: Style| match put.last_mut() {
+        Some(last) if last.style == style => last.content.to_mut().push_str(text),
+        _ if text.is_empty() => {}
+        _ => put.push(Span::styled(text.to_owned(), style)),
+    };
+    for span in line.drain(..) {
+        let mut rest: &str = &span.content;
+        while let Some((at, end)) = footnote_mark(rest).filter(|_| !is_code(&span)) {
+            push(&rest[..at], span.style);
+            push(&rest[at..end], span.style.patch(theme.muted));
+            rest = &rest[end..];
+        }
+        push(rest, span.style);
+    }
+    *line = put;
+}
+
+/// Where the first `[^name]` stands.
+fn footnote_mark(text: &str) -> Option<(usize, usize)> {
+    text.match_indices("[^").find_map(|(at, _)| {
+        let name = &text[at + 2..];
+        let len = name.find(|c: char| c.is_whitespace() || matches!(c, '[' | ']'))?;
+        (len > 0 && name[len..].starts_with(']')).then_some((at, at + 2 + len + 1))
+    })
 }
 
 fn trim_end(line: &mut Vec<Span<'static>>) {

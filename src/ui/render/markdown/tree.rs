@@ -26,7 +26,7 @@ pub(super) enum Block {
     Heading(Styled),
     Code { language: String, code: String, open: bool },
     Quote(Vec<Block>),
-    List { start: Option<u64>, items: Vec<Item>, tight: bool },
+    List { start: Option<u64>, items: Vec<Item> },
     Table(Table),
     Rule,
     Html(String),
@@ -34,10 +34,24 @@ pub(super) enum Block {
 }
 
 /// One item of a list.
+///
+/// Empty lines are drawn where they were written, not in the whole list as soon as there is one
+/// anywhere: a list that is being written must not come apart when its next item does.
 #[derive(Debug, Default)]
 pub(super) struct Item {
     pub(super) task: Option<bool>,
     pub(super) blocks: Vec<Block>,
+    /// Was there an empty line before it?
+    pub(super) gap: bool,
+    /// Was there one before each of its blocks?
+    pub(super) gaps: Vec<bool>,
+}
+
+impl Item {
+    fn push(&mut self, block: Block, gap: bool) {
+        self.blocks.push(block);
+        self.gaps.push(gap);
+    }
 }
 
 /// A table. Rows may have fewer cells than the head.
@@ -58,11 +72,13 @@ impl Definitions {
         Some((url.clone().into(), title.clone().into()))
     }
 
-    /// Adds those of `later`; the first of a name counts.
-    pub(in crate::ui::render) fn extend(&mut self, later: Self) {
-        for (name, definition) in later.0 {
-            self.0.entry(name).or_insert(definition);
-        }
+    /// Adds those of `later`; the first of a name counts. The answer are the names that were not known.
+    pub(in crate::ui::render) fn extend(&mut self, later: Self) -> Vec<String> {
+        let is_new = |(name, _): &(String, _)| !self.0.contains_key(name);
+        let new: Vec<(String, (String, String))> = later.0.into_iter().filter(is_new).collect();
+        let names = new.iter().map(|(name, _)| name.clone()).collect();
+        self.0.extend(new);
+        names
     }
 }
 
@@ -70,7 +86,7 @@ fn folded(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-fn options() -> Options {
+pub(in crate::ui::render) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
@@ -78,9 +94,21 @@ fn options() -> Options {
         | Options::ENABLE_MATH
 }
 
-/// Reads `source`; `known` are link definitions from elsewhere.
-pub(super) fn parse(source: &str, look: &Look<'_>, known: &Definitions) -> Vec<Block> {
-    let resolve = |link: BrokenLink<'_>| known.get(&link.reference);
+/// Reads `source`; `known` are link definitions from elsewhere. Names that were looked for and are not
+/// defined anywhere go into `missed`.
+pub(super) fn parse(
+    source: &str,
+    look: &Look<'_>,
+    known: &Definitions,
+    missed: &mut Vec<String>,
+) -> Vec<Block> {
+    let resolve = |link: BrokenLink<'_>| {
+        let found = known.get(&link.reference);
+        if found.is_none() {
+            missed.push(folded(&link.reference));
+        }
+        found
+    };
     let parser = Parser::new_with_broken_link_callback(source, options(), Some(resolve));
     let mut reader = Reader::new(source, look);
     for (event, range) in parser.into_offset_iter() {
@@ -98,10 +126,10 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
         found.0.insert(folded(name), (definition.dest.to_string(), title));
     }
     let mut depth = 0_usize;
-    let mut last = 0;
+    let (mut before, mut last, mut end) = (0, 0, 0);
     for (event, range) in parser.into_offset_iter() {
         if depth == 0 {
-            last = range.start;
+            (before, last, end) = (end, range.start, range.end);
         }
         match event {
             Event::Start(_) => depth += 1,
@@ -109,7 +137,19 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
             _ => {}
         }
     }
-    (line_start(source, last), found)
+    let cut = line_start(source, last);
+    // Directly below a definition a block is read as if it were below a paragraph.
+    let is_below =
+        cut > before && !source[before..cut].trim().is_empty() && !blank_before(source, cut);
+    (if is_below { line_after(source, before) } else { cut }, found)
+}
+
+/// The beginning of the first line that does not begin before `at`.
+fn line_after(source: &str, at: usize) -> usize {
+    if at == 0 || source[..at].ends_with('\n') {
+        return at;
+    }
+    source[at..].find('\n').map_or(at, |end| at + end + 1)
 }
 
 /// The parser's range of an indented block begins after the indent; a cut there would change it.
@@ -117,11 +157,36 @@ fn line_start(source: &str, at: usize) -> usize {
     source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
+/// Is the line before the one `at` is in empty?
+fn blank_before(source: &str, at: usize) -> bool {
+    let before = &source[..line_start(source, at)];
+    let Some(before) = before.strip_suffix('\n') else { return false };
+    let before = before.strip_suffix('\r').unwrap_or(before);
+    let line = &before[line_start(before, before.len())..];
+    line.chars().all(|c| c.is_whitespace() || c == '>')
+}
+
+/// Does it begin a block, and end what has no end of its own?
+fn is_block(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::BlockQuote(_)
+            | Tag::CodeBlock(_)
+            | Tag::List(_)
+            | Tag::Item
+            | Tag::FootnoteDefinition(_)
+            | Tag::Table(_)
+            | Tag::HtmlBlock
+    )
+}
+
 /// A container that is being filled.
 #[derive(Debug)]
 enum Frame {
     Quote(Vec<Block>),
-    List { start: Option<u64>, items: Vec<Item>, tight: bool },
+    List { start: Option<u64>, items: Vec<Item> },
     Item(Item),
     Footnote { label: String, blocks: Vec<Block> },
 }
@@ -130,7 +195,10 @@ struct Reader<'a> {
     source: &'a str,
     look: &'a Look<'a>,
     blocks: Vec<Block>,
-    frames: Vec<Frame>,
+    /// What is being filled, and where it began.
+    frames: Vec<(Frame, usize)>,
+    /// Where the block without blocks in it began that is being read.
+    began: usize,
     /// Containers inside the deepest frame that are not drawn as such.
     flattened: usize,
     inline: Option<Inline<'a>>,
@@ -147,6 +215,7 @@ impl<'a> Reader<'a> {
             look,
             blocks: Vec::new(),
             frames: Vec::new(),
+            began: 0,
             flattened: 0,
             inline: None,
             code: None,
@@ -162,6 +231,17 @@ impl<'a> Reader<'a> {
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        let is_block = match &event {
+            Event::Start(tag) => is_block(tag),
+            event => matches!(event, Event::Rule),
+        };
+        if is_block {
+            self.flush();
+        }
+        let is_inside = self.inline.is_some() || self.html.is_some() || self.code.is_some();
+        if is_block || !is_inside && self.table.is_none() {
+            self.began = range.start;
+        }
         match event {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.end(tag),
@@ -180,12 +260,9 @@ impl<'a> Reader<'a> {
             Event::FootnoteReference(label) => self.inline().footnote(&label),
             Event::SoftBreak => self.inline().soft_break(),
             Event::HardBreak => self.inline().hard_break(),
-            Event::Rule => {
-                self.flush();
-                self.push(Block::Rule);
-            }
+            Event::Rule => self.push(Block::Rule, self.began),
             Event::TaskListMarker(done) => {
-                if let Some(Frame::Item(item)) = self.frames.last_mut() {
+                if let Some((Frame::Item(item), _)) = self.frames.last_mut() {
                     item.task = Some(done);
                 }
             }
@@ -193,7 +270,7 @@ impl<'a> Reader<'a> {
             Event::DisplayMath(text) => {
                 let inline = self.inline();
                 inline.line_begins();
-                for line in math::readable(&text).lines() {
+                for line in math::readable(text.trim()).lines().filter(|l| !l.trim().is_empty()) {
                     inline.math_line(line);
                 }
             }
@@ -202,12 +279,7 @@ impl<'a> Reader<'a> {
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
         match tag {
-            Tag::Paragraph => {
-                if let [.., Frame::List { tight, .. }, Frame::Item(_)] = &mut self.frames[..] {
-                    *tight = false;
-                }
-                self.begin_text();
-            }
+            Tag::Paragraph => self.begin_text(),
             Tag::Heading { level, .. } => {
                 self.flush();
                 self.heading = Some(level);
@@ -224,9 +296,12 @@ impl<'a> Reader<'a> {
                 self.code = Some((info, String::new(), open));
             }
             Tag::List(start) => {
-                self.enter(Frame::List { start, items: Vec::new(), tight: true });
+                self.enter(Frame::List { start, items: Vec::new() });
             }
-            Tag::Item => self.enter(Frame::Item(Item::default())),
+            Tag::Item => {
+                let gap = blank_before(self.source, range.start);
+                self.enter(Frame::Item(Item { gap, ..Item::default() }));
+            }
             Tag::FootnoteDefinition(label) => {
                 self.enter(Frame::Footnote { label: label.into_string(), blocks: Vec::new() });
             }
@@ -265,13 +340,13 @@ impl<'a> Reader<'a> {
             }
             TagEnd::CodeBlock => {
                 if let Some((language, code, open)) = self.code.take() {
-                    self.push(Block::Code { language, code, open });
+                    self.push(Block::Code { language, code, open }, self.began);
                 }
             }
             TagEnd::HtmlBlock => self.flush(),
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    self.push(Block::Table(table));
+                    self.push(Block::Table(table), self.began);
                 }
             }
             TagEnd::TableCell => self.end_cell(),
@@ -295,7 +370,7 @@ impl<'a> Reader<'a> {
     /// The text that is being read; items of tight lists have text without a paragraph.
     fn inline(&mut self) -> &mut Inline<'a> {
         let theme = self.look.theme;
-        let quoted = self.frames.iter().any(|frame| matches!(frame, Frame::Quote(_)));
+        let quoted = self.frames.iter().any(|(frame, _)| matches!(frame, Frame::Quote(_)));
         let in_head = self.table.as_ref().is_some_and(|table| table.rows.is_empty());
         let mut base = theme.assistant;
         if quoted {
@@ -325,27 +400,32 @@ impl<'a> Reader<'a> {
     /// Ends what has no end of its own.
     fn flush(&mut self) {
         if let Some(html) = self.html.take() {
-            self.push(Block::Html(html));
+            self.push(Block::Html(html), self.began);
         }
         if let Some(inline) = self.inline.take() {
             let text = inline.finish();
             if !text.is_empty() {
                 let heading = self.heading.is_some();
-                self.push(if heading { Block::Heading(text) } else { Block::Paragraph(text) });
+                let block = if heading { Block::Heading(text) } else { Block::Paragraph(text) };
+                self.push(block, self.began);
             }
         }
     }
 
-    fn push(&mut self, block: Block) {
-        match self.frames.last_mut() {
+    fn push(&mut self, block: Block, began: usize) {
+        match self.frames.last_mut().map(|(frame, _)| frame) {
             None => self.blocks.push(block),
             Some(Frame::Quote(blocks) | Frame::Footnote { blocks, .. }) => blocks.push(block),
-            Some(Frame::Item(item)) => item.blocks.push(block),
+            Some(Frame::Item(item)) => item.push(block, blank_before(self.source, began)),
             // Lists hold items only; what else comes is an item without a bullet of its own.
-            Some(Frame::List { items, .. }) => match items.last_mut() {
-                Some(item) => item.blocks.push(block),
-                None => items.push(Item { task: None, blocks: vec![block] }),
-            },
+            Some(Frame::List { items, .. }) => {
+                if items.is_empty() {
+                    items.push(Item::default());
+                }
+                if let Some(item) = items.last_mut() {
+                    item.push(block, blank_before(self.source, began));
+                }
+            }
         }
     }
 
@@ -356,7 +436,7 @@ impl<'a> Reader<'a> {
         if self.flattened > 0 || full {
             self.flattened += 1;
         } else {
-            self.frames.push(frame);
+            self.frames.push((frame, self.began));
         }
     }
 
@@ -366,18 +446,18 @@ impl<'a> Reader<'a> {
             self.flattened -= 1;
             return;
         }
-        let block = match self.frames.pop() {
-            None => return,
-            Some(Frame::Quote(blocks)) => Block::Quote(blocks),
-            Some(Frame::Footnote { label, blocks }) => Block::Footnote { label, blocks },
-            Some(Frame::List { start, items, tight }) => Block::List { start, items, tight },
-            Some(Frame::Item(item)) => {
-                if let Some(Frame::List { items, .. }) = self.frames.last_mut() {
+        let Some((frame, began)) = self.frames.pop() else { return };
+        let block = match frame {
+            Frame::Quote(blocks) => Block::Quote(blocks),
+            Frame::Footnote { label, blocks } => Block::Footnote { label, blocks },
+            Frame::List { start, items } => Block::List { start, items },
+            Frame::Item(item) => {
+                if let Some((Frame::List { items, .. }, _)) = self.frames.last_mut() {
                     items.push(item);
                 }
                 return;
             }
         };
-        self.push(block);
+        self.push(block, began);
     }
 }
