@@ -41,6 +41,7 @@ pub(super) enum FrontEnd {
         first_prompt: Option<String>,
         theme: Option<String>,
         screen_reader: bool,
+        inline: bool,
     },
     Print {
         prompt: PromptFrom,
@@ -149,13 +150,13 @@ pub(super) fn resolve(
     } else if args.final_message_only {
         return Err(usage("--final-message-only belongs to --print: give both"));
     } else {
-        screen(prompt, args.theme, args.screen_reader, terminals)?
+        screen(prompt, args.theme, (args.screen_reader, args.inline), terminals)?
     };
     let front = match front {
-        FrontEnd::Screen { first_prompt, theme, screen_reader } if picks => {
+        FrontEnd::Screen { first_prompt, theme, screen_reader, inline } if picks => {
             // The command that lists them, carried out by the screen itself.
             let first_prompt = first_prompt.or_else(|| Some("/sessions".to_owned()));
-            FrontEnd::Screen { first_prompt, theme, screen_reader }
+            FrontEnd::Screen { first_prompt, theme, screen_reader, inline }
         }
         _ if picks => return Err(usage("without a screen --session needs the id of one: give it")),
         front => front,
@@ -208,11 +209,11 @@ pub(super) fn config_source(args: &Args) -> ConfigSource {
 fn screen(
     first_prompt: Option<String>,
     theme: Option<String>,
-    screen_reader: bool,
+    (screen_reader, inline): (bool, bool),
     terminals: Terminals,
 ) -> Result<FrontEnd, clap::Error> {
     if terminals.stdin && terminals.stdout {
-        return Ok(FrontEnd::Screen { first_prompt, theme, screen_reader });
+        return Ok(FrontEnd::Screen { first_prompt, theme, screen_reader, inline });
     }
     let which = if terminals.stdout { "Standard input" } else { "Standard output" };
     Err(usage(&format!(

@@ -4,6 +4,7 @@
 //! asked of the world, [`view`](fn@view::view) draws. These are pure; `runtime`, `exec` and `terminal`
 //! are the edge that is not.
 
+mod abilities;
 mod clipboard;
 pub mod clock;
 pub mod effect;
@@ -13,6 +14,7 @@ pub mod key;
 pub mod keymap;
 pub mod model;
 pub mod msg;
+mod region;
 pub mod render;
 mod runtime;
 mod terminal;
@@ -44,6 +46,8 @@ pub struct UiOptions {
     pub theme: Option<String>,
     /// Is everything said in lines for a screen reader?
     pub screen_reader: bool,
+    /// Does the conversation go into the shell's own scrollback?
+    pub inline: bool,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
     /// Play this session instead of opening one, and end with it.
@@ -90,6 +94,9 @@ pub fn run(
     model.settings = host.config().ui.clone();
     model.composer.vim = model.settings.vim.then(Default::default);
     model.settings.screen_reader |= options.screen_reader;
+    model.settings.inline |= options.inline;
+    // Whoever asks for one way of showing things does not get another one on top.
+    model.settings.inline &= !model.settings.screen_reader;
     model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;

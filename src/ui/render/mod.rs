@@ -15,6 +15,7 @@ pub mod format;
 pub mod highlight;
 pub mod markdown;
 pub mod sanitize;
+pub mod settle;
 pub mod stream;
 pub mod width;
 pub mod wrap;
