@@ -5,6 +5,7 @@
 //! are the edge that is not.
 
 mod abilities;
+mod backend;
 mod clipboard;
 pub mod clock;
 pub mod effect;
@@ -26,12 +27,14 @@ pub mod view;
 
 pub use exec::DoorSource;
 
+use abilities::{Abilities, Links as Shown};
 use effect::OpenTarget;
 use model::{Model, Themes};
+use render::links::Links;
 use theme::ground::{AUTO, Ground};
 use theme::{ColorDepth, Theme};
 
-use crate::config::Fold;
+use crate::config::{Fold, Switch};
 use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
@@ -79,7 +82,7 @@ pub fn run(
     let theme = if options.screen_reader || host.config().ui.screen_reader {
         view::linear_theme()
     } else {
-        Theme::load(file, &folder)?.at_depth(depth)
+        Theme::load(file, &folder)?.at_depth(depth).with_links(links(host.config().ui.links))
     };
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
@@ -111,6 +114,17 @@ pub fn run(
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })
+}
+
+/// Links of the terminal, where it does not spoil them. One that is not known to show them may pass
+/// them over: there the address stays readable.
+fn links(wanted: Switch) -> Option<Links> {
+    let shown = Abilities::detect(&|name| std::env::var(name).ok()).links;
+    match (wanted, shown) {
+        (Switch::Off, _) | (Switch::Auto, Shown::Breaks) => None,
+        (Switch::Auto, Shown::MayShow) => Some(Links::new(false)),
+        (Switch::On, _) | (Switch::Auto, Shown::Shows) => Some(Links::new(true)),
+    }
 }
 
 /// Puts the person's keys over the default ones; what is wrong with them is told on the screen.

@@ -11,9 +11,10 @@ use crossterm::queue;
 use crossterm::terminal::{Clear, ClearType};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Position as Point;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::render::links::Links;
 use super::render::width::grapheme_width;
 use super::terminal::write_line;
 use super::view::inline::Piece;
@@ -37,14 +38,27 @@ pub(super) struct Region {
     above: u16,
     /// Is what stands there not what was drawn?
     is_stale: bool,
+    look: Look,
+}
+
+/// What is written besides text and colours.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Look {
     /// Are prompts and answers marked (OSC 133)?
     pub marks: bool,
+    /// Links, where the terminal shows them.
+    pub links: Option<Links>,
 }
 
 impl Region {
-    /// No rows yet; `marks`: are prompts and answers marked (OSC 133)?
-    pub(super) fn new(marks: bool) -> Self {
-        Self { marks, ..Self::default() }
+    /// No rows yet.
+    pub(super) fn new(look: Look) -> Self {
+        Self { look, ..Self::default() }
+    }
+
+    /// Prints a piece below which nothing stands.
+    pub(super) fn print(&self, out: &mut impl Write, piece: &Piece) -> io::Result<()> {
+        print(out, piece, &self.look)
     }
 
     /// Rows above the cursor that belong to it.
@@ -78,7 +92,7 @@ impl Region {
                     continue;
                 }
                 self.go(out, (u16::try_from(index).unwrap_or_default(), 0))?;
-                write_row(out, row)?;
+                write_row(out, row, self.look.links.as_ref())?;
                 // Behind a row that is full the cursor still stands on its last cell.
                 if columns(row) < usize::from(frame.area.width) {
                     queue!(out, Clear(ClearType::UntilNewLine))?;
@@ -88,12 +102,12 @@ impl Region {
         } else {
             self.clear(out)?;
             for piece in pieces {
-                print(out, piece, self.marks)?;
+                print(out, piece, &self.look)?;
             }
             out.write_all(WRAP_OFF)?;
             for (index, row) in rows.iter().enumerate() {
                 out.write_all(if index > 0 { b"\r\n" } else { b"" })?;
-                write_row(out, row)?;
+                write_row(out, row, self.look.links.as_ref())?;
             }
             self.at = (last, u16::MAX);
         }
@@ -110,13 +124,14 @@ impl Region {
             queue!(out, MoveUp(self.above))?;
         }
         queue!(out, Clear(ClearType::FromCursorDown))?;
-        *self = Self { marks: self.marks, is_hidden: self.is_hidden, ..Self::default() };
+        let look = std::mem::take(&mut self.look);
+        *self = Self { look, is_hidden: self.is_hidden, ..Self::default() };
         Ok(())
     }
 
     /// There are no rows: another program had the terminal.
     pub(super) fn forget(&mut self) {
-        *self = Self { marks: self.marks, ..Self::default() };
+        *self = Self::new(std::mem::take(&mut self.look));
     }
 
     /// What stands there may not be what was drawn.
@@ -162,18 +177,19 @@ impl Region {
 }
 
 /// Prints a piece for good.
-pub(super) fn print(out: &mut impl Write, piece: &Piece, marks: bool) -> io::Result<()> {
+fn print(out: &mut impl Write, piece: &Piece, look: &Look) -> io::Result<()> {
+    let (marks, links) = (look.marks, look.links.as_ref());
     match piece {
-        Piece::Line(line) => write_line(out, line)?,
+        Piece::Line(line) => write_line(out, line, links)?,
         Piece::Prompt(line) if marks => {
             // The terminal is not to take the prompt away at a resize: nobody would draw it again.
             out.write_all(b"\x1b]133;A;redraw=0\x1b\\")?;
             let parts = line.spans.split_at(1.min(line.spans.len()));
-            write_line(out, &Line::from(parts.0.to_vec()).style(line.style))?;
+            write_line(out, &Line::from(parts.0.to_vec()).style(line.style), links)?;
             out.write_all(b"\x1b]133;B\x1b\\")?;
-            write_line(out, &Line::from(parts.1.to_vec()).style(line.style))?;
+            write_line(out, &Line::from(parts.1.to_vec()).style(line.style), links)?;
         }
-        Piece::Prompt(line) => write_line(out, line)?,
+        Piece::Prompt(line) => write_line(out, line, links)?,
         Piece::Answer if marks => return out.write_all(b"\x1b]133;C\x1b\\"),
         Piece::Over if marks => return out.write_all(b"\x1b]133;D;0\x1b\\"),
         Piece::Answer | Piece::Over => return Ok(()),
@@ -195,12 +211,12 @@ fn rows_of(frame: &Buffer) -> Vec<Row> {
 
 fn is_blank(cell: &Cell) -> bool {
     let seen = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
-    let has_ground = cell.bg != ratatui::style::Color::Reset;
+    let has_ground = cell.bg != Color::Reset;
     cell.symbol() == " " && !has_ground && !cell.modifier.intersects(seen)
 }
 
 /// The cells of a row without those that wide characters cover.
-fn drawn(row: &Row) -> impl Iterator<Item = (&Cell, usize)> {
+fn drawn(row: &[Cell]) -> impl Iterator<Item = (&Cell, usize)> {
     let mut covered = 0;
     row.iter().filter_map(move |cell| {
         if covered > 0 {
@@ -213,12 +229,12 @@ fn drawn(row: &Row) -> impl Iterator<Item = (&Cell, usize)> {
     })
 }
 
-fn columns(row: &Row) -> usize {
+fn columns(row: &[Cell]) -> usize {
     drawn(row).map(|(_, width)| width).sum()
 }
 
 /// Rows of `width` columns that this one takes when it is broken.
-fn broken(row: &Row, width: u16) -> usize {
+fn broken(row: &[Cell], width: u16) -> usize {
     let width = usize::from(width);
     let (mut rows, mut column) = (1, 0);
     for (_, wide) in drawn(row) {
@@ -231,14 +247,118 @@ fn broken(row: &Row, width: u16) -> usize {
     rows
 }
 
-fn write_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
+fn write_row(out: &mut impl Write, row: &[Cell], links: Option<&Links>) -> io::Result<()> {
     let mut spans: Vec<(Style, String)> = Vec::new();
     for (cell, _) in drawn(row) {
+        let style = style_of(cell);
         match spans.last_mut() {
-            Some((style, text)) if *style == cell.style() => text.push_str(cell.symbol()),
-            _ => spans.push((cell.style(), cell.symbol().to_owned())),
+            Some((last, text)) if *last == style => text.push_str(cell.symbol()),
+            _ => spans.push((style, cell.symbol().to_owned())),
         }
     }
     let spans = spans.into_iter().map(|(style, text)| Span::styled(text, style));
-    write_line(out, &Line::from_iter(spans))
+    write_line(out, &Line::from_iter(spans), links)
+}
+
+/// The style of a cell without what the terminal has anyway.
+fn style_of(cell: &Cell) -> Style {
+    let own = |color| Some(color).filter(|color| *color != Color::Reset);
+    Style {
+        fg: own(cell.fg),
+        bg: own(cell.bg),
+        underline_color: own(cell.underline_color),
+        ..Style::new().add_modifier(cell.modifier)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU16;
+
+    use ratatui::layout::Rect;
+
+    use super::*;
+
+    struct Terminal {
+        parser: vt100::Parser,
+        region: Region,
+        width: u16,
+    }
+
+    impl Terminal {
+        fn new(width: u16, height: u16) -> Self {
+            let size = |n| NonZeroU16::new(n).expect("a size");
+            let parser = vt100::Parser::new(size(height), size(width), 100);
+            Self { parser, region: Region::default(), width }
+        }
+
+        /// Paints rows of text; gives what was written.
+        fn paint(&mut self, printed: &[&str], rows: &[&str], cursor: (u16, u16)) -> String {
+            let count = |n| u16::try_from(n).expect("a few");
+            let mut frame = Buffer::empty(Rect::new(0, 0, self.width, count(rows.len())));
+            for (y, row) in rows.iter().enumerate() {
+                frame.set_string(0, count(y), row, Style::new());
+            }
+            let line = |text: &&str| Piece::Line(Line::raw((*text).to_owned()));
+            let pieces: Vec<Piece> = printed.iter().map(line).collect();
+            let mut out = Vec::new();
+            let cursor = Some(Point { x: cursor.0, y: cursor.1 });
+            self.region.paint(&mut out, &pieces, &frame, cursor).expect("painted");
+            self.parser.process(&out);
+            String::from_utf8(out).expect("UTF-8")
+        }
+
+        fn rows(&self) -> Vec<String> {
+            let rows = self.parser.screen().rows(0, self.width);
+            let mut rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+            while rows.last().is_some_and(String::is_empty) {
+                rows.pop();
+            }
+            rows
+        }
+    }
+
+    #[test]
+    fn what_is_printed_stands_above_and_the_rows_below_it() {
+        let mut t = Terminal::new(20, 6);
+        t.parser.process(b"$ kimi-tui\r\n");
+        t.paint(&[], &["rule", "> ", "status"], (2, 1));
+        assert_eq!(t.rows(), ["$ kimi-tui", "rule", ">", "status"]);
+        assert_eq!(t.parser.screen().cursor_position(), (2, 2));
+        t.paint(&["one", "two"], &["rule", "> x", "status"], (3, 1));
+        assert_eq!(t.rows(), ["$ kimi-tui", "one", "two", "rule", "> x", "status"]);
+        // At the end of the screen what was printed scrolls away.
+        t.paint(&["three"], &["a panel", "rule", "> x", "status"], (3, 2));
+        assert_eq!(t.rows(), ["two", "three", "a panel", "rule", "> x", "status"]);
+        t.paint(&[], &["rule", "> ", "status"], (2, 1));
+        assert_eq!(t.rows(), ["two", "three", "rule", ">", "status"]);
+        assert_eq!(t.parser.screen().cursor_position(), (3, 2));
+    }
+
+    #[test]
+    fn only_rows_that_changed_are_written_and_nothing_when_none_did() {
+        let mut t = Terminal::new(20, 6);
+        t.paint(&[], &["日本 rule", "> ", "status 1"], (2, 1));
+        assert_eq!(t.paint(&[], &["日本 rule", "> ", "status 1"], (2, 1)), "");
+        let written = t.paint(&[], &["日本 rule", "> ", "st 2"], (2, 1));
+        assert!(written.contains("st 2") && !written.contains("rule"), "{written:?}");
+        assert_eq!(t.rows(), ["日本 rule", ">", "st 2"]);
+        let full = "x".repeat(20);
+        t.paint(&[], &["日本 rule", "> ", &full], (2, 1));
+        assert_eq!(t.rows()[2], full, "the last column is not wiped");
+        assert_eq!(t.parser.screen().cursor_position(), (1, 2));
+    }
+
+    #[test]
+    fn broken_rows_are_counted() {
+        let mut t = Terminal::new(20, 6);
+        t.paint(&[], &[&"a".repeat(20), "> ", "status"], (2, 1));
+        t.region.resized(10, false);
+        assert_eq!(t.region.above(), 1);
+        t.region.resized(10, true);
+        assert_eq!(t.region.above(), 2);
+        t.paint(&[], &["日本日本日", "> ", "status"], (2, 1));
+        t.region.resized(5, true);
+        assert_eq!(t.region.above(), 3, "a wide character is not broken in two");
+    }
 }

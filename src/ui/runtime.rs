@@ -103,7 +103,7 @@ pub(super) async fn run(
     terminal::install_panic_hook();
     let time = Time::start();
     let guard = Guard::take(&model.settings)?;
-    let screen = terminal::screen()?;
+    let screen = terminal::screen(theme.links.clone())?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
     model.status.info = std::sync::Arc::new(crate::wire::SessionInfo {
@@ -114,7 +114,7 @@ pub(super) async fn run(
     let editor = host.config().default_editor.clone();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
-    let inline = model.settings.inline.then(|| Inline::new(&model.settings));
+    let inline = model.settings.inline.then(|| Inline::new(&model.settings, theme.links.clone()));
     let mut app = App {
         model,
         theme,
@@ -252,7 +252,7 @@ impl App {
             what,
             (size.width, size.height),
             now,
-            &mut |lines| terminal::write_lines(&mut out, lines),
+            &mut |lines| terminal::write_lines(&mut out, lines, self.theme.links.as_ref()),
         );
     }
 
@@ -295,7 +295,7 @@ impl App {
             }
             Done::Theme(theme) => {
                 if self.linear.is_none() {
-                    self.theme = *theme;
+                    self.theme = theme.with_links(self.theme.links.clone());
                 }
                 Ok(())
             }
@@ -363,6 +363,9 @@ impl App {
         let mut info = None;
         match inline {
             Some(inline) if !model.wants_full_screen() => {
+                if std::mem::take(is_stale) {
+                    inline.distrust();
+                }
                 info = Some(inline.draw(model, theme, caches, screen, now)?);
             }
             _ => {

@@ -17,15 +17,17 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm};
+use ratatui::backend::{Backend, ClearType, IntoCrossterm};
 use ratatui::text::Line;
 
+use super::backend::LinkBackend;
 use super::key::{KeyCode, KeyPress};
 use super::msg::{Mouse, Msg};
+use super::render::links::{CLOSING, Links};
 use crate::config::UiConfig;
 
 /// Where frames go: one write a frame, whatever it holds.
-pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+pub(super) type Screen = Terminal<LinkBackend<BufWriter<Stdout>>>;
 
 /// Wheel, buttons, and the mouse while one is held.
 const MOUSE_ON: &str = "\x1b[?1002h\x1b[?1006h";
@@ -165,8 +167,8 @@ pub(super) fn install_panic_hook() {
 }
 
 /// A screen to draw on.
-pub(super) fn screen() -> io::Result<Screen> {
-    Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())))
+pub(super) fn screen(links: Option<Links>) -> io::Result<Screen> {
+    Terminal::new(LinkBackend::new(BufWriter::with_capacity(1 << 16, io::stdout()), links))
 }
 
 /// Empties the terminal and forgets what was drawn, so that the next frame draws every cell.
@@ -190,19 +192,36 @@ pub(super) fn say(out: &mut impl Write, lines: &[String], prompt: &str) -> io::R
 }
 
 /// Writes lines as a shell's command would: colours, no places.
-pub(super) fn write_lines(out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
+pub(super) fn write_lines(
+    out: &mut impl Write,
+    lines: &[Line<'_>],
+    links: Option<&Links>,
+) -> io::Result<()> {
     for line in lines {
-        write_line(out, line)?;
+        write_line(out, line, links)?;
         out.write_all(b"\r\n")?;
     }
     Ok(())
 }
 
 /// Writes a line without its end.
-pub(super) fn write_line(out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
+pub(super) fn write_line(
+    out: &mut impl Write,
+    line: &Line<'_>,
+    links: Option<&Links>,
+) -> io::Result<()> {
     for span in &line.spans {
-        let style: ContentStyle = line.style.patch(span.style).into_crossterm();
+        let mut style = line.style.patch(span.style);
+        let opening = links.and_then(|links| links.opening(style.underline_color));
+        if let Some(opening) = &opening {
+            out.write_all(opening.as_bytes())?;
+            style.underline_color = None;
+        }
+        let style: ContentStyle = style.into_crossterm();
         queue!(out, PrintStyledContent(StyledContent::new(style, &span.content)))?;
+        if opening.is_some() {
+            out.write_all(CLOSING.as_bytes())?;
+        }
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ pub mod cache;
 pub mod diff;
 pub mod format;
 pub mod highlight;
+pub mod links;
 pub mod markdown;
 pub mod sanitize;
 pub mod settle;

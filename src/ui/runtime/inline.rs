@@ -4,7 +4,8 @@ use std::io::Write;
 
 use super::super::abilities::Abilities;
 use super::super::model::Model;
-use super::super::region::{self, Region};
+use super::super::region::{Look, Region};
+use super::super::render::links::Links;
 use super::super::terminal::{self, Screen};
 use super::super::theme::Theme;
 use super::super::view::inline::{Printed, live};
@@ -25,9 +26,9 @@ pub(super) struct Inline {
 }
 
 impl Inline {
-    pub(super) fn new(settings: &UiConfig) -> Self {
+    pub(super) fn new(settings: &UiConfig, links: Option<Links>) -> Self {
         let can = Abilities::detect(&|name| std::env::var(name).ok());
-        let region = Region::new(settings.marks.is_on(can.marks));
+        let region = Region::new(Look { marks: settings.marks.is_on(can.marks), links });
         let reflows = settings.reflow.is_on(can.reflows);
         Self { printed: Printed::default(), region, width: 0, reflows, is_full: false }
     }
@@ -113,7 +114,7 @@ impl Inline {
         self.region.clear(out)?;
         terminal::keep_rows_above(0);
         for piece in &pieces {
-            region::print(out, piece, self.region.marks)?;
+            self.region.print(out, piece)?;
         }
         Write::flush(out)?;
         Ok(())

@@ -6,6 +6,8 @@
 //! when nothing can join it any more.
 
 mod live;
+#[cfg(test)]
+mod tests;
 
 use ratatui::text::{Line, Span};
 
@@ -211,10 +213,8 @@ impl Printed {
         let mut is_marked = false;
         for line in lines {
             let is_gap = line.spans.is_empty();
-            pieces.push(match !is_gap && !is_marked {
-                true => Piece::Prompt(line),
-                false => Piece::Line(line),
-            });
+            let is_first = !is_gap && !is_marked;
+            pieces.push(if is_first { Piece::Prompt(line) } else { Piece::Line(line) });
             is_marked |= !is_gap;
         }
         pieces.push(Piece::Answer);
