@@ -101,7 +101,7 @@ mod tests {
         let words = |n: usize| (0..30).map(|i| format!("w{n}x{i} ")).collect::<String>();
         let source = format!("{}\n\n{}\n\n{}", words(1), words(2), words(3));
         let mut settled = Settled::default();
-        let end = source.find("w2x9").expect("there");
+        let end = source.find("w3x9").expect("there");
         let mut printed = settled.take(&source[..end], 60, &theme, &hl);
         assert!(!settled.is_empty() && !printed.is_empty());
         printed.extend(settled.take(&source, 20, &theme, &hl));

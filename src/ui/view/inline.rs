@@ -148,6 +148,7 @@ impl Printed {
         if cells.is_empty() {
             let lines = welcome::lines(model, look.theme, look.width);
             pieces.extend(lines.into_iter().map(Piece::Line));
+            pieces.push(Piece::Line(Line::default()));
             return;
         }
         let room = usize::from(look.height).saturating_sub(6).max(4);

@@ -25,7 +25,8 @@ fn tail(h: &mut Harness, printed: &Printed) -> String {
     let live = live(&h.model, printed, &h.theme, &mut h.caches, (60, 20), h.now);
     assert!(live.buffer.area.height <= 20);
     let rows = live.buffer.content.chunks(60);
-    let text = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect();
+    let text =
+        |row: &[ratatui::buffer::Cell]| row.iter().map(ratatui::buffer::Cell::symbol).collect();
     rows.map(text).collect::<Vec<String>>().join("\n")
 }
 
@@ -33,13 +34,13 @@ fn tail(h: &mut Harness, printed: &Printed) -> String {
 fn a_message_goes_out_block_by_block_and_its_end_is_live() {
     let (mut h, mut printed) = (harness(), Printed::default());
     assert!(print(&h, &mut printed).iter().any(|line| line.contains("kimi-tui")), "a welcome");
-    h.begin_turn("Go").step(1).text("First block.\n\nSecond bl");
+    h.begin_turn("Go").step(1).text("First block.\n\nSecond bl\nock");
     assert_eq!(print(&h, &mut printed), ["▌ Go", "<answer>", "First block."]);
     let live = tail(&mut h, &printed);
-    assert!(live.contains("Second bl") && !live.contains("First"), "{live}");
+    assert!(live.contains("Second bl ock") && !live.contains("First"), "{live}");
     assert_eq!(print(&h, &mut printed), [""; 0], "once");
-    h.text("ock.").end_turn();
-    assert_eq!(print(&h, &mut printed), ["Second block.", "<over>"]);
+    h.text(" ends.").end_turn();
+    assert_eq!(print(&h, &mut printed), ["Second bl ock ends.", "<over>"]);
     assert!(!tail(&mut h, &printed).contains("Second"));
 }
 
@@ -80,7 +81,9 @@ fn the_whole_screen_is_taken_for_what_needs_it() {
     {
         h.keys(open);
         assert!(h.model.wants_full_screen(), "{open}");
+        h.picture();
         h.keys(close);
+        h.picture();
         assert!(!h.model.wants_full_screen(), "{close} after {open}");
     }
     h.keys("<pageup>");
