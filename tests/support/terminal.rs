@@ -262,7 +262,7 @@ fn reflowed(old: &mut vt100::Parser, columns: u16, rows: u16) -> vt100::Parser {
         below = if *has_cursor { takes.saturating_sub(offset / wide + 1) } else { below + takes };
     }
     let mut there = format!("\r\x1b[{}C", offset % wide);
-    if offset % wide == 0 {
+    if offset.is_multiple_of(wide) {
         there = "\r".to_owned();
     }
     if below > 0 {
