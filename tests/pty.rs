@@ -315,7 +315,7 @@ fn the_chosen_theme_is_there_the_next_time() {
 #[test]
 fn it_can_be_suspended_comes_back_and_draws_again() {
     let world = World::new();
-    let mut screen = Terminal::run(&world, "sh", &["-i"], 80, 24);
+    let mut screen = Terminal::run(&world, ("sh", &["-i"]), &[], (80, 24), 0);
     // Through a script: the shell waits for the whole job, not for this program alone.
     screen.send(&format!("sh -c '{}; true'\n", program()));
     screen.wait_for_text(READY);

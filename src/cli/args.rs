@@ -178,6 +178,10 @@ pub(super) struct Args {
     #[arg(long)]
     pub(super) screen_reader: bool,
 
+    /// Let the conversation go into the shell's own scrollback, with the composer below it
+    #[arg(long, conflicts_with = "screen_reader")]
+    pub(super) inline: bool,
+
     /// Let the model think, if it can
     #[arg(long, overrides_with = "no_thinking")]
     pub(super) thinking: bool,

@@ -41,6 +41,7 @@ pub(super) enum FrontEnd {
         first_prompt: Option<String>,
         theme: Option<String>,
         screen_reader: bool,
+        inline: bool,
     },
     Print {
         prompt: PromptFrom,
@@ -154,13 +155,13 @@ pub(super) fn resolve(
         };
         FrontEnd::Print { prompt, wants }
     } else {
-        screen(prompt, args.theme, args.screen_reader, terminals)?
+        screen(prompt, args.theme, (args.screen_reader, args.inline), terminals)?
     };
     let front = match front {
-        FrontEnd::Screen { first_prompt, theme, screen_reader } if picks => {
+        FrontEnd::Screen { first_prompt, theme, screen_reader, inline } if picks => {
             // The command that lists them, carried out by the screen itself.
             let first_prompt = first_prompt.or_else(|| Some("/sessions".to_owned()));
-            FrontEnd::Screen { first_prompt, theme, screen_reader }
+            FrontEnd::Screen { first_prompt, theme, screen_reader, inline }
         }
         _ if picks => return Err(usage("without a screen --session needs the id of one: give it")),
         front => front,
@@ -219,11 +220,11 @@ pub(super) fn mcp_sources(args: &Args) -> McpSources {
 fn screen(
     first_prompt: Option<String>,
     theme: Option<String>,
-    screen_reader: bool,
+    (screen_reader, inline): (bool, bool),
     terminals: Terminals,
 ) -> Result<FrontEnd, clap::Error> {
     if terminals.stdin && terminals.stdout {
-        return Ok(FrontEnd::Screen { first_prompt, theme, screen_reader });
+        return Ok(FrontEnd::Screen { first_prompt, theme, screen_reader, inline });
     }
     let which = if terminals.stdout { "Standard input" } else { "Standard output" };
     Err(usage(&format!(

@@ -141,12 +141,13 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     signals::survive_file_limits(&runtime);
     let end = match plan.front {
-        FrontEnd::Screen { first_prompt, theme, screen_reader } => {
+        FrontEnd::Screen { first_prompt, theme, screen_reader, inline } => {
             let options = UiOptions {
                 session: plan.session,
                 first_prompt,
                 theme,
                 screen_reader,
+                inline,
                 warnings,
                 replay,
             };

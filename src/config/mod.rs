@@ -41,5 +41,5 @@ pub use schema::{
 };
 pub use services::{KIMI_CODE, Offered, Secret, Service};
 pub use snapshots::SnapshotConfig;
-pub use ui::{Fold, OnExit, UiConfig};
+pub use ui::{Fold, OnExit, Switch, UiConfig};
 pub use web::{ServiceConfig, WebConfig};

@@ -314,6 +314,8 @@ fn the_screen_is_set_up_by_its_table() {
     let ui = load(text).expect("a configuration").config.ui;
     assert_eq!((ui.on_exit, ui.fold, ui.open_last), (OnExit::All, Fold::Success, 2));
     assert_eq!((ui.mouse, ui.wheel_lines), (false, 100));
+    let ui = load("[ui]\ninline = true\nlinks = \"off\"").expect("a configuration").config.ui;
+    assert!(ui.inline && !ui.links.is_on(true) && ui.marks.is_on(true) && !ui.marks.is_on(false));
     let error = load("[ui]\nfold = \"sucess\"").expect_err("a slip");
     assert!(error.contains(":2: ui.fold is \"sucess\""), "{error}");
     assert!(error.contains("Did you mean fold = \"success\"?"), "{error}");

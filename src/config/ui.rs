@@ -20,6 +20,14 @@ pub struct UiConfig {
     pub vim: bool,
     /// Is everything said in lines for a screen reader (`--screen-reader`)?
     pub screen_reader: bool,
+    /// Does the conversation go into the shell's own scrollback (`--inline`)?
+    pub inline: bool,
+    /// Are links in answers links of the terminal (OSC 8)?
+    pub links: Switch,
+    /// Are prompts and answers marked for the terminal (OSC 133), with `inline`?
+    pub marks: Switch,
+    /// Does the terminal break lines anew when its width changes, with `inline`?
+    pub reflow: Switch,
 }
 
 impl Default for UiConfig {
@@ -32,6 +40,39 @@ impl Default for UiConfig {
             wheel_lines: 3,
             vim: false,
             screen_reader: false,
+            inline: false,
+            links: Switch::Auto,
+            marks: Switch::Auto,
+            reflow: Switch::Auto,
+        }
+    }
+}
+
+/// What depends on the terminal unless the person decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Switch {
+    /// As the terminal can.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Switch {
+    /// Their names.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+
+    /// Is it on, where `detected` says what the terminal can?
+    #[must_use]
+    pub fn is_on(self, detected: bool) -> bool {
+        match self {
+            Self::Auto => detected,
+            Self::On => true,
+            Self::Off => false,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! asked of the world, [`view`](fn@view::view) draws. These are pure; `runtime`, `exec` and `terminal`
 //! are the edge that is not.
 
+mod abilities;
+mod backend;
 mod clipboard;
 pub mod clock;
 pub mod effect;
@@ -14,6 +16,7 @@ pub mod key;
 pub mod keymap;
 pub mod model;
 pub mod msg;
+mod region;
 pub mod render;
 mod runtime;
 mod terminal;
@@ -25,12 +28,14 @@ pub mod view;
 
 pub use exec::DoorSource;
 
+use abilities::{Abilities, Links as Shown};
 use effect::OpenTarget;
 use model::{Model, Themes};
+use render::links::Links;
 use theme::ground::{AUTO, Ground};
 use theme::{ColorDepth, Theme};
 
-use crate::config::Fold;
+use crate::config::{Fold, Switch};
 use crate::engine::SessionChoice;
 use crate::message::SessionId;
 
@@ -45,6 +50,8 @@ pub struct UiOptions {
     pub theme: Option<String>,
     /// Is everything said in lines for a screen reader?
     pub screen_reader: bool,
+    /// Does the conversation go into the shell's own scrollback?
+    pub inline: bool,
     /// What the person should know about how the program was started.
     pub warnings: Vec<String>,
     /// Play this session instead of opening one, and end with it.
@@ -76,7 +83,7 @@ pub fn run(
     let theme = if options.screen_reader || host.config().ui.screen_reader {
         view::linear_theme()
     } else {
-        Theme::load(file, &folder)?.at_depth(depth)
+        Theme::load(file, &folder)?.at_depth(depth).with_links(links(host.config().ui.links))
     };
     let target = match options.session {
         SessionChoice::New => OpenTarget::New,
@@ -91,6 +98,9 @@ pub fn run(
     model.settings = host.config().ui.clone();
     model.composer.vim = model.settings.vim.then(Default::default);
     model.settings.screen_reader |= options.screen_reader;
+    model.settings.inline |= options.inline;
+    // Whoever asks for one way of showing things does not get another one on top.
+    model.settings.inline &= !model.settings.screen_reader;
     model.shows_details = model.settings.fold == Fold::Never;
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
@@ -105,6 +115,17 @@ pub fn run(
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })
+}
+
+/// Links of the terminal, where it does not spoil them. One that is not known to show them may pass
+/// them over: there the address stays readable.
+fn links(wanted: Switch) -> Option<Links> {
+    let shown = Abilities::detect(&|name| std::env::var(name).ok()).links;
+    match (wanted, shown) {
+        (Switch::Off, _) | (Switch::Auto, Shown::Breaks) => None,
+        (Switch::Auto, Shown::MayShow) => Some(Links::new(false)),
+        (Switch::On, _) | (Switch::Auto, Shown::Shows) => Some(Links::new(true)),
+    }
 }
 
 /// Puts the person's keys over the default ones; what is wrong with them is told on the screen.

@@ -1,5 +1,7 @@
 //! The loop: waits for something to happen, lets `update` take it in, carries out the effects, draws.
 
+mod inline;
+
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,6 +27,7 @@ use super::view::title::title;
 use super::view::{Caches, FrameInfo, Linear, farewell, view};
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
+use inline::Inline;
 
 /// Messages of the engine taken in before a frame, at most: a flood must not starve the keys.
 const BATCH: usize = 2048;
@@ -65,6 +68,8 @@ struct App {
     shown_title: String,
     /// What was said, where a screen reader reads the screen.
     linear: Option<Linear>,
+    /// What was printed, where the conversation goes into the shell's own scrollback.
+    inline: Option<Inline>,
     /// Waits for the terminal to say what its background is like, until then.
     listener: Option<(Listener, f64)>,
     /// The terminal may have lost what was drawn.
@@ -106,7 +111,7 @@ pub(super) async fn run(
     terminal::install_panic_hook();
     let time = Time::start();
     let guard = Guard::take(&model.settings)?;
-    let screen = terminal::screen()?;
+    let screen = terminal::screen(theme.links.clone())?;
     let size = screen.size()?;
     (model.screen.width, model.screen.height) = (size.width, size.height);
     model.status.info = Arc::new(crate::wire::SessionInfo {
@@ -117,6 +122,7 @@ pub(super) async fn run(
     let editor = host.config().default_editor.clone();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
+    let inline = model.settings.inline.then(|| Inline::new(&model.settings, theme.links.clone()));
     let mut app = App {
         model,
         theme,
@@ -132,6 +138,7 @@ pub(super) async fn run(
         shown_title: String::new(),
         listener: None,
         linear,
+        inline,
         is_stale: false,
         is_over: false,
     };
@@ -144,10 +151,12 @@ pub(super) async fn run(
     app.executor.load_history();
     let ended = app.serve(results).await;
     let session = app.model.status.info.id.clone();
+    let printed = app.print_rest();
     drop(app.guard.take());
     app.say_farewell();
     app.executor.shut_down().await;
     ended?;
+    printed?;
     Ok(session)
 }
 
@@ -240,7 +249,7 @@ impl App {
 
     /// Leaves the conversation, or its end, where the shell goes on.
     fn say_farewell(&mut self) {
-        if self.linear.is_some() {
+        if self.linear.is_some() || self.inline.is_some() {
             return;
         }
         let Ok(size) = self.screen.size() else { return };
@@ -253,7 +262,7 @@ impl App {
             what,
             (size.width, size.height),
             now,
-            &mut |lines| terminal::write_lines(&mut out, lines),
+            &mut |lines| terminal::write_lines(&mut out, lines, self.theme.links.as_ref()),
         );
     }
 
@@ -296,7 +305,7 @@ impl App {
             }
             Done::Theme(theme) => {
                 if self.linear.is_none() {
-                    self.theme = *theme;
+                    self.theme = theme.with_links(self.theme.links.clone());
                 }
                 Ok(())
             }
@@ -329,6 +338,10 @@ impl App {
             self.shown_title.clear();
             return Ok(());
         }
+        if let Some(inline) = self.inline.as_mut().filter(|inline| !inline.is_full()) {
+            inline.distrust();
+            return Ok(());
+        }
         terminal::forget(&mut self.screen)
     }
 
@@ -355,13 +368,26 @@ impl App {
             return self.say();
         }
         let now = self.time.now();
-        let Self { model, theme, caches, screen, shown_title, is_stale, .. } = self;
+        let Self { model, theme, caches, screen, shown_title, is_stale, inline, .. } = self;
         terminal::begin_frame(screen)?;
-        if std::mem::take(is_stale) {
-            terminal::forget(screen)?;
-        }
         let mut info = None;
-        screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
+        match inline {
+            Some(inline) if !model.wants_full_screen() => {
+                if std::mem::take(is_stale) {
+                    inline.distrust();
+                }
+                info = Some(inline.draw(model, theme, caches, screen, now)?);
+            }
+            _ => {
+                if let Some(inline) = inline {
+                    *is_stale |= inline.enter_full(screen, &model.settings)?;
+                }
+                if std::mem::take(is_stale) {
+                    terminal::forget(screen)?;
+                }
+                screen.draw(|frame| info = Some(view(model, theme, caches, frame, now)))?;
+            }
+        }
         terminal::end_frame(screen)?;
         if let Some(copy) = info.and_then(|info| model.painted(&info)) {
             self.executor.run(copy);
@@ -383,12 +409,11 @@ impl App {
         self.input = None;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
-        self.guard = Some(Guard::take(&self.model.settings)?);
+        self.retake()?;
         // What was typed to stop the editor does not end this program. Whoever ends this program
         // meanwhile is obeyed when the editor has given its text back.
         self.signals.interrupt = signal(SignalKind::interrupt())?;
         self.signals.quit = signal(SignalKind::quit())?;
-        self.forget()?;
         self.clock.want_now();
         self.take_in(Msg::Edited(result))
     }
@@ -407,10 +432,29 @@ impl App {
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for; with a
         // script that started this, or the shell would go on waiting for it.
         kill_current_process_group(Signal::STOP)?;
-        self.guard = Some(Guard::take(&self.model.settings)?);
-        self.forget()?;
+        self.retake()?;
         self.clock.want_now();
         Ok(())
+    }
+
+    /// Takes the terminal again after another program had it.
+    fn retake(&mut self) -> anyhow::Result<()> {
+        self.guard = Some(Guard::take(&self.model.settings)?);
+        match &mut self.inline {
+            Some(inline) => inline.forget(),
+            None => self.forget()?,
+        }
+        Ok(())
+    }
+
+    /// Prints what is not in the scrollback yet; there are no live rows after that.
+    fn print_rest(&mut self) -> anyhow::Result<()> {
+        let now = self.time.now();
+        let Self { model, theme, screen, inline, .. } = self;
+        match inline {
+            Some(inline) => inline.print_rest(model, theme, screen, now),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The terminal: taken over at the start, given back exactly once at the end, however the end comes.
 
 use std::io::{self, BufWriter, Stdout, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
@@ -10,21 +10,24 @@ use crossterm::event::{
     PushKeyboardEnhancementFlags,
 };
 use crossterm::style::{ContentStyle, PrintStyledContent, StyledContent};
+use crossterm::terminal::ClearType::FromCursorDown as Below;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, queue};
 use ratatui::Terminal;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm};
+use ratatui::backend::{Backend, ClearType, IntoCrossterm};
 use ratatui::text::Line;
 
+use super::backend::LinkBackend;
 use super::key::{KeyCode, KeyPress};
 use super::msg::{Mouse, Msg};
+use super::render::links::{CLOSING, Links};
 use crate::config::UiConfig;
 
 /// Where frames go: one write a frame, whatever it holds.
-pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+pub(super) type Screen = Terminal<LinkBackend<BufWriter<Stdout>>>;
 
 /// Wheel, buttons, and the mouse while one is held.
 const MOUSE_ON: &str = "\x1b[?1002h\x1b[?1006h";
@@ -37,6 +40,11 @@ const POP_TITLE: &str = "\x1b[23;0t";
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Was the main screen kept, for a screen reader?
 static IS_LINEAR: AtomicBool = AtomicBool::new(false);
+/// Is the other screen shown?
+static IS_FULL: AtomicBool = AtomicBool::new(false);
+/// Live rows above the cursor on the main screen, and whether there may be any.
+static ROWS_ABOVE: AtomicU16 = AtomicU16::new(0);
+static IS_INLINE: AtomicBool = AtomicBool::new(false);
 
 /// Takes the terminal over; dropping it gives the terminal back.
 #[derive(Debug)]
@@ -57,21 +65,59 @@ impl Guard {
             out.flush()?;
             return Ok(guard);
         }
-        queue!(
-            out,
-            EnterAlternateScreen,
-            EnableBracketedPaste,
-            EnableFocusChange,
-            // Terminals that do not know it ignore it; asking first would cost a round trip.
-            PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
-        )?;
-        if settings.mouse {
-            out.write_all(MOUSE_ON.as_bytes())?;
+        IS_INLINE.store(settings.inline, Ordering::SeqCst);
+        ROWS_ABOVE.store(0, Ordering::SeqCst);
+        queue!(out, EnableBracketedPaste, EnableFocusChange)?;
+        if settings.inline {
+            queue!(out, KEYS_ON)?;
+        } else {
+            enter_full(&mut out, settings)?;
         }
         out.write_all(PUSH_TITLE.as_bytes())?;
         out.flush()?;
         Ok(guard)
     }
+}
+
+/// Terminals that do not know it ignore it; asking first would cost a round trip.
+const KEYS_ON: PushKeyboardEnhancementFlags =
+    PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES);
+
+/// Shows the other screen, with its own state of the keyboard and the mouse.
+pub(super) fn enter_full(out: &mut impl Write, settings: &UiConfig) -> io::Result<()> {
+    IS_FULL.store(true, Ordering::SeqCst);
+    queue!(out, EnterAlternateScreen, KEYS_ON)?;
+    if settings.mouse {
+        out.write_all(MOUSE_ON.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Goes back to the main screen, with the cursor where it was.
+///
+/// Mouse reporting is switched off after leaving the other screen: some terminals switch it on again
+/// with the screen.
+pub(super) fn leave_full(out: &mut impl Write) -> io::Result<()> {
+    if IS_FULL.swap(false, Ordering::SeqCst) {
+        queue!(out, PopKeyboardEnhancementFlags, LeaveAlternateScreen)?;
+        out.write_all(MOUSE_OFF.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Says how many live rows stand above the cursor, for [`restore`].
+pub(super) fn keep_rows_above(rows: u16) {
+    ROWS_ABOVE.store(rows, Ordering::SeqCst);
+}
+
+/// Takes the live rows away, so that a shell's prompt follows what was printed.
+fn clear_rows(out: &mut impl Write) -> io::Result<()> {
+    let above = ROWS_ABOVE.swap(0, Ordering::SeqCst);
+    out.write_all(b"\x1b[0m\x1b[?7h\r")?;
+    if above > 0 {
+        queue!(out, cursor::MoveUp(above))?;
+    }
+    queue!(out, Clear(Below), PopKeyboardEnhancementFlags)
 }
 
 impl Drop for Guard {
@@ -81,9 +127,6 @@ impl Drop for Guard {
 }
 
 /// Gives the terminal back if it was taken. Safe to call at any time, any number of times.
-///
-/// Mouse reporting is switched off after leaving the other screen: some terminals switch it on again
-/// with the screen.
 pub(super) fn restore() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
@@ -97,16 +140,12 @@ pub(super) fn restore() {
         return;
     }
     // A terminal that is gone cannot be given back; there is nobody left to tell.
-    let _ = queue!(
-        out,
-        EndSynchronizedUpdate,
-        PopKeyboardEnhancementFlags,
-        LeaveAlternateScreen,
-        DisableFocusChange,
-        DisableBracketedPaste,
-        cursor::Show,
-    );
-    let _ = out.write_all(MOUSE_OFF.as_bytes());
+    let _ = queue!(out, EndSynchronizedUpdate);
+    let _ = leave_full(&mut out);
+    if IS_INLINE.load(Ordering::SeqCst) {
+        let _ = clear_rows(&mut out);
+    }
+    let _ = queue!(out, DisableFocusChange, DisableBracketedPaste, cursor::Show);
     let _ = out.write_all(POP_TITLE.as_bytes());
     let _ = out.write_all(b"\x1b[0m");
     let _ = out.flush();
@@ -128,8 +167,8 @@ pub(super) fn install_panic_hook() {
 }
 
 /// A screen to draw on.
-pub(super) fn screen() -> io::Result<Screen> {
-    Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())))
+pub(super) fn screen(links: Option<Links>) -> io::Result<Screen> {
+    Terminal::new(LinkBackend::new(BufWriter::with_capacity(1 << 16, io::stdout()), links))
 }
 
 /// Empties the terminal and forgets what was drawn, so that the next frame draws every cell.
@@ -153,13 +192,36 @@ pub(super) fn say(out: &mut impl Write, lines: &[String], prompt: &str) -> io::R
 }
 
 /// Writes lines as a shell's command would: colours, no places.
-pub(super) fn write_lines(out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
+pub(super) fn write_lines(
+    out: &mut impl Write,
+    lines: &[Line<'_>],
+    links: Option<&Links>,
+) -> io::Result<()> {
     for line in lines {
-        for span in &line.spans {
-            let style: ContentStyle = line.style.patch(span.style).into_crossterm();
-            queue!(out, PrintStyledContent(StyledContent::new(style, &span.content)))?;
-        }
+        write_line(out, line, links)?;
         out.write_all(b"\r\n")?;
+    }
+    Ok(())
+}
+
+/// Writes a line without its end.
+pub(super) fn write_line(
+    out: &mut impl Write,
+    line: &Line<'_>,
+    links: Option<&Links>,
+) -> io::Result<()> {
+    for span in &line.spans {
+        let mut style = line.style.patch(span.style);
+        let opening = links.and_then(|links| links.opening(style.underline_color));
+        if let Some(opening) = &opening {
+            out.write_all(opening.as_bytes())?;
+            style.underline_color = None;
+        }
+        let style: ContentStyle = style.into_crossterm();
+        queue!(out, PrintStyledContent(StyledContent::new(style, &span.content)))?;
+        if opening.is_some() {
+            out.write_all(CLOSING.as_bytes())?;
+        }
     }
     Ok(())
 }

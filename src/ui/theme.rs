@@ -16,6 +16,7 @@ use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::render::links::Links;
 pub use depth::{ColorDepth, contrast};
 pub use marks::Marks;
 pub use parse::ThemeError;
@@ -193,6 +194,8 @@ pub struct Theme {
     pub syntax: SyntaxColors,
     /// The marks.
     pub marks: Marks,
+    /// What makes links of the terminal out of links, where it can show them.
+    pub links: Option<Links>,
 }
 
 impl std::ops::Deref for Theme {
@@ -289,6 +292,7 @@ impl Theme {
             styles,
             syntax: SyntaxColors { comment: italic, keyword: bold, ..SyntaxColors::default() },
             marks: Marks::unicode(),
+            links: None,
         };
         theme.stamp();
         theme
@@ -302,6 +306,7 @@ impl Theme {
             plain.name = self.name;
             plain.is_dark = self.is_dark;
             plain.marks = self.marks;
+            plain.links = self.links;
             plain.stamp();
             return plain;
         }
@@ -324,6 +329,14 @@ impl Theme {
     #[must_use]
     pub fn with_marks(mut self, marks: Marks) -> Self {
         self.marks = marks;
+        self.stamp();
+        self
+    }
+
+    /// The theme with links of the terminal, or without.
+    #[must_use]
+    pub fn with_links(mut self, links: Option<Links>) -> Self {
+        self.links = links;
         self.stamp();
         self
     }
@@ -356,6 +369,7 @@ impl Theme {
     fn stamp(&mut self) {
         let mut hasher = DefaultHasher::new();
         (&self.styles, &self.syntax, &self.marks, self.is_dark, self.depth).hash(&mut hasher);
+        self.links.as_ref().map(|links| links.hides_addresses).hash(&mut hasher);
         self.revision = hasher.finish();
     }
 }

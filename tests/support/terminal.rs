@@ -29,11 +29,28 @@ pub struct Terminal {
 impl Terminal {
     /// Starts the program with `args` on a terminal of this size.
     pub fn start(world: &World, args: &[&str], columns: u16, rows: u16) -> Self {
-        Self::run(world, program(), args, columns, rows)
+        Self::run(world, (program(), args), &[], (columns, rows), 0)
+    }
+
+    /// As [`start`](Self::start), with more in the environment and so many rows of scrollback.
+    pub fn start_with(
+        world: &World,
+        args: &[&str],
+        more: &[(&str, &str)],
+        (columns, rows): (u16, u16),
+        scrollback: usize,
+    ) -> Self {
+        Self::run(world, (program(), args), more, (columns, rows), scrollback)
     }
 
     /// The same with another program.
-    pub fn run(world: &World, program: &str, args: &[&str], columns: u16, rows: u16) -> Self {
+    pub fn run(
+        world: &World,
+        (program, args): (&str, &[&str]),
+        more: &[(&str, &str)],
+        (columns, rows): (u16, u16),
+        scrollback: usize,
+    ) -> Self {
         let pty = native_pty_system().openpty(size(columns, rows)).expect("a pseudo terminal");
         let mut command = CommandBuilder::new(program);
         command.args(args);
@@ -42,10 +59,13 @@ impl Terminal {
         for (name, value) in world.environment() {
             command.env(name, value);
         }
+        for (name, value) in more {
+            command.env(name, value);
+        }
         let child = pty.slave.spawn_command(command).expect("the program");
         // While this side holds the slave, the end of the program would go unnoticed.
         drop(pty.slave);
-        let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let parser = vt100::Parser::new(cells(rows), cells(columns), scrollback);
         let seen = Arc::new((
             Mutex::new(Seen { parser, bytes: Vec::new(), is_over: false }),
             Condvar::new(),
@@ -67,6 +87,26 @@ impl Terminal {
         let (seen, _) = &*self.seen;
         seen.lock().expect("seen").parser.set_size(cells(rows), cells(columns));
         self.master.resize(size(columns, rows)).expect("resized");
+    }
+
+    /// As [`resize`](Self::resize), for a terminal that breaks its lines anew. Colours are lost.
+    pub fn resize_and_reflow(&self, columns: u16, rows: u16) {
+        let (seen, _) = &*self.seen;
+        let mut seen = seen.lock().expect("seen");
+        seen.parser = reflowed(&mut seen.parser, columns, rows);
+        drop(seen);
+        self.master.resize(size(columns, rows)).expect("resized");
+    }
+
+    /// Every row there is, from the first one of the scrollback to the last one of the screen.
+    pub fn everything(&self) -> Vec<String> {
+        let mut seen = self.seen.0.lock().expect("seen");
+        all_rows(&mut seen.parser).into_iter().map(|(row, _)| row.trim_end().to_owned()).collect()
+    }
+
+    /// Row and column of the cursor, from 0.
+    pub fn cursor(&self) -> (u16, u16) {
+        self.seen.0.lock().expect("seen").parser.screen().cursor_position()
     }
 
     /// Waits until `condition` holds for the screen; fails with the screen after [`LIMIT`].
@@ -167,6 +207,70 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Seen>, Condvar)) {
             return;
         }
     }
+}
+
+/// All rows with whether the line goes on in the next one.
+fn all_rows(parser: &mut vt100::Parser) -> Vec<(String, bool)> {
+    let (rows, columns) = parser.screen().size();
+    let (rows, columns) = (usize::from(rows.get()), columns.get());
+    let screen = parser.screen_mut();
+    screen.set_scrollback(usize::MAX);
+    let above = screen.scrollback();
+    let mut all = Vec::new();
+    while all.len() < above + rows {
+        let offset = above.saturating_sub(all.len());
+        screen.set_scrollback(offset);
+        // At the end the window cannot go further down: only its last rows are new.
+        let skip = if offset == 0 { all.len() - above } else { 0 };
+        let texts: Vec<String> = screen.rows(0, columns).collect();
+        for (index, text) in texts.into_iter().enumerate().skip(skip) {
+            all.push((text, screen.row_wrapped(u16::try_from(index).expect("a row"))));
+        }
+    }
+    screen.set_scrollback(0);
+    all
+}
+
+/// A terminal of another size with the same lines, broken anew, and the cursor at the same character.
+fn reflowed(old: &mut vt100::Parser, columns: u16, rows: u16) -> vt100::Parser {
+    let all = all_rows(old);
+    let screen = old.screen();
+    let (height, width) = screen.size();
+    let (row, column) = screen.cursor_position();
+    let at = all.len() - usize::from(height.get()) + usize::from(row);
+    let first = (0..at).rev().find(|index| !all[*index].1).map_or(0, |index| index + 1);
+    let offset = (at - first) * usize::from(width.get()) + usize::from(column);
+    let mut lines: Vec<(String, bool)> = Vec::new();
+    let mut goes_on = false;
+    for (index, (text, wraps)) in all.into_iter().enumerate() {
+        match lines.last_mut().filter(|_| goes_on) {
+            Some((line, _)) => line.push_str(&text),
+            None => lines.push((text, index == first)),
+        }
+        goes_on = wraps;
+    }
+    let last = lines.iter().rposition(|(line, has_cursor)| *has_cursor || !line.trim().is_empty());
+    lines.truncate(last.map_or(0, |last| last + 1));
+    let wide = usize::from(columns);
+    let mut parser = vt100::Parser::new(cells(rows), cells(columns), 10_000);
+    let mut below = 0;
+    for (index, (line, has_cursor)) in lines.iter().enumerate() {
+        let line = line.trim_end();
+        parser.process(if index > 0 { b"\r\n" } else { b"" });
+        parser.process(line.as_bytes());
+        let takes = line.chars().count().div_ceil(wide).max(1);
+        below = if *has_cursor { takes.saturating_sub(offset / wide + 1) } else { below + takes };
+    }
+    let mut there = format!("\r\x1b[{}C", offset % wide);
+    if offset.is_multiple_of(wide) {
+        there = "\r".to_owned();
+    }
+    if below > 0 {
+        there = format!("\x1b[{below}A{there}");
+    }
+    parser.process(there.as_bytes());
+    parser.process(b"\x1b[?2004h");
+    parser
 }
 
 /// Is `text` on one row of `screen`?

@@ -59,6 +59,7 @@ pub(super) fn run(args: AttachArgs, flags: &Args) -> anyhow::Result<End> {
         first_prompt: flags.prompt.clone(),
         theme: flags.theme.clone(),
         screen_reader: flags.screen_reader,
+        inline: flags.inline,
         warnings,
         replay: None,
     };

@@ -2,7 +2,7 @@
 
 use super::{Reader, Section};
 use crate::config::names;
-use crate::config::ui::{Fold, OnExit, UiConfig};
+use crate::config::ui::{Fold, OnExit, Switch, UiConfig};
 
 impl Reader {
     /// How the screen behaves.
@@ -21,6 +21,10 @@ impl Reader {
                 .map_or(default.wheel_lines, |n| u16::try_from(n.min(100)).unwrap_or(100)),
             vim: self.flag(&section, "vim", default.vim),
             screen_reader: self.flag(&section, "screen_reader", default.screen_reader),
+            inline: self.flag(&section, "inline", default.inline),
+            links: self.one_of(&section, "links", &Switch::NAMES).unwrap_or_default(),
+            marks: self.one_of(&section, "marks", &Switch::NAMES).unwrap_or_default(),
+            reflow: self.one_of(&section, "reflow", &Switch::NAMES).unwrap_or_default(),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod editor;
 pub mod generation;
 pub mod heights;
 pub mod image;
+pub mod inline;
 pub mod kills;
 pub mod ledger;
 pub mod mention;

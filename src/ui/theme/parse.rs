@@ -206,6 +206,7 @@ impl Reader<'_> {
                 styles: Styles::default(),
                 syntax: SyntaxColors::default(),
                 marks: Marks::unicode(),
+                links: None,
             });
         };
         value.as_str().and_then(builtin).unwrap_or_else(|| {

@@ -29,7 +29,9 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
         }
         Action::ToggleSidebar => {
             model.screen.wants_sidebar = !model.screen.wants_sidebar;
-            if model.screen.wants_sidebar && !model.screen.has_sidebar() {
+            if model.settings.inline {
+                toast(model, "The panes stand on the full screen; Ctrl-T shows the timeline", now);
+            } else if model.screen.wants_sidebar && !model.screen.has_sidebar() {
                 toast(model, "The panes need a wider window; Ctrl-T shows the timeline", now);
             }
             Vec::new()
@@ -77,6 +79,11 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             } else {
                 model.shows_details = !model.shows_details;
                 model.transcript.forget_folds();
+                if !model.wants_full_screen() {
+                    let word = if model.shows_details { "unfolded" } else { "folded" };
+                    let text = format!("From here on {word}; PageUp shows what is printed, too");
+                    toast(model, text, now);
+                }
             }
             Vec::new()
         }

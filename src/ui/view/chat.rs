@@ -22,8 +22,8 @@ use super::super::render::width::width as text_width;
 use super::super::theme::Theme;
 use super::put::put;
 use super::{Caches, scrollbar, welcome};
-pub(super) use laid::lines_with_gap;
-use laid::{Lines, gap_above, lines};
+use laid::{Lines, lines};
+pub(super) use laid::{gap_above, lines_with_gap};
 
 /// A line in the transcript: cell index and line within it, gap included.
 type At = (usize, usize);

@@ -41,8 +41,7 @@ fn is_asked_whole(model: &Model) -> bool {
 /// The terminal may have become smaller since the model heard of its size: what is drawn is `area`.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
     let panes = (area.width / 4).clamp(30, 44);
-    let has_panes =
-        model.screen.has_sidebar() && !is_asked_whole(model) && area.width >= 2 * panes;
+    let has_panes = model.has_panes() && !is_asked_whole(model) && area.width >= 2 * panes;
     if has_panes { area.width - panes } else { area.width }
 }
 

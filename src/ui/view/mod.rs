@@ -12,6 +12,7 @@ mod faithful;
 mod farewell;
 mod generation;
 mod help;
+pub mod inline;
 mod layout;
 mod ledger;
 mod linear;

@@ -179,7 +179,7 @@ fn right(model: &Model, theme: &Theme, width: u16) -> Line<'static> {
     if let Some(usage) = model.status.context_usage() {
         let style = gauge_style(model, usage, theme);
         let percent = format::percent(usage);
-        if width >= 70 && !model.screen.has_sidebar() {
+        if width >= 70 && !model.has_panes() {
             let tokens = model.status.context_tokens.unwrap_or_default();
             let numbers = format!(
                 "context {percent} ({}/{})",

@@ -25,7 +25,7 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     }
 }
 
-fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'static>> {
+pub(super) fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let info = &model.status.info;
     let mut lines = vec![
         Line::from(vec![

@@ -1,10 +1,11 @@
 //! Text inside a block: styles, links, code.
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
 use super::math;
 use super::tree::Styled;
+use crate::ui::render::links::looks_like_an_address;
 use crate::ui::render::sanitize::sanitize_line;
 use crate::ui::render::width::grapheme_width;
 use crate::ui::theme::Theme;
@@ -25,6 +26,8 @@ struct Link {
     url: String,
     text: String,
     image: bool,
+    /// Marks it as a link of the terminal.
+    mark: Option<Color>,
 }
 
 impl<'a> Inline<'a> {
@@ -136,8 +139,9 @@ impl<'a> Inline<'a> {
         if image {
             self.push("image: ", self.style().patch(self.theme.muted));
         }
-        self.links.push(Link { url: url.to_owned(), text: String::new(), image });
-        self.begin_style(self.theme.link);
+        let mark = self.theme.links.as_ref().and_then(|links| links.mark(url));
+        self.links.push(Link { url: url.to_owned(), text: String::new(), image, mark });
+        self.begin_style(linked(self.theme.link, mark));
     }
 
     pub(super) fn end_link(&mut self) {
@@ -149,11 +153,16 @@ impl<'a> Inline<'a> {
             text.trim_start_matches("http://").trim_end_matches('/').to_owned()
         };
         let said = bare(&link.text) == bare(&url) || url.is_empty() || url.starts_with('#');
+        let hides = self.theme.links.as_ref().is_some_and(|links| links.hides_addresses);
+        let stands_for_it = hides && link.mark.is_some() && !looks_like_an_address(&link.text);
         if link.text.is_empty() {
             let alone = if link.image && url.is_empty() { "image" } else { &url };
-            self.push(alone, self.style().patch(self.theme.link));
-        } else if !said {
-            self.push(&format!(" ({url})"), self.style().patch(self.theme.muted));
+            self.push(alone, linked(self.style().patch(self.theme.link), link.mark));
+        } else if !said && !stands_for_it {
+            self.push(
+                &format!(" ({url})"),
+                linked(self.style().patch(self.theme.muted), link.mark),
+            );
         }
     }
 }
@@ -189,6 +198,11 @@ fn footnote_mark(text: &str) -> Option<(usize, usize)> {
         let len = name.find(|c: char| c.is_whitespace() || matches!(c, '[' | ']'))?;
         (len > 0 && name[len..].starts_with(']')).then_some((at, at + 2 + len + 1))
     })
+}
+
+fn linked(mut style: Style, mark: Option<Color>) -> Style {
+    style.underline_color = mark.or(style.underline_color);
+    style
 }
 
 fn trim_end(line: &mut Vec<Span<'static>>) {

@@ -86,7 +86,7 @@ pub(in crate::ui::view) fn lines_with_gap(
 }
 
 /// Blank lines above a cell: none between tool calls, so that a row of them reads as a list.
-pub(super) fn gap_above(model: &Model, index: usize) -> usize {
+pub(in crate::ui::view) fn gap_above(model: &Model, index: usize) -> usize {
     let cells = model.transcript.cells();
     let Some(previous) = index.checked_sub(1).and_then(|index| cells.get(index)) else { return 0 };
     let is_tool = |cell: &Cell| matches!(cell.kind, CellKind::Tool(_));
