@@ -68,8 +68,20 @@ pub(super) const NETWORK: &[&str] =
     &["connect_timeout_s", "first_byte_timeout_s", "idle_timeout_s", "proxy", "ca_file"];
 
 /// Keys of `[ui]`.
-pub(super) const UI: &[&str] =
-    &["on_exit", "fold", "open_last", "mouse", "wheel_lines", "screen_reader", "vim"];
+pub(super) const UI: &[&str] = &[
+    "on_exit",
+    "fold",
+    "open_last",
+    "mouse",
+    "wheel_lines",
+    "screen_reader",
+    "vim",
+    "progress",
+    "status",
+];
+
+/// Keys of `[ui.status]`.
+pub(super) const STATUS: &[&str] = &["left", "right", "command", "time_limit_ms", "interval_s"];
 
 /// Keys of `[mcp]`.
 pub(super) const MCP: &[&str] = &["client"];

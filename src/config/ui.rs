@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::status_line::StatusConfig;
+
 /// How the screen behaves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -20,6 +22,10 @@ pub struct UiConfig {
     pub vim: bool,
     /// Is everything said in lines for a screen reader (`--screen-reader`)?
     pub screen_reader: bool,
+    /// Does the terminal show that a turn runs (`OSC 9;4`)?
+    pub progress: ProgressReport,
+    /// What the last line holds.
+    pub status: StatusConfig,
 }
 
 impl Default for UiConfig {
@@ -32,6 +38,8 @@ impl Default for UiConfig {
             wheel_lines: 3,
             vim: false,
             screen_reader: false,
+            progress: ProgressReport::default(),
+            status: StatusConfig::default(),
         }
     }
 }
@@ -72,4 +80,23 @@ impl Fold {
     /// Their names.
     pub const NAMES: [(&'static str, Self); 3] =
         [("never", Self::Never), ("success", Self::Success), ("always", Self::Always)];
+}
+
+/// Is the terminal told that a turn runs, for its tab or the task bar?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgressReport {
+    /// Where it is known to show it.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl ProgressReport {
+    /// Their names.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
 }

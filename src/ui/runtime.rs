@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crossterm::event::EventStream;
-use futures::StreamExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -12,14 +10,16 @@ use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
 use super::exec::{Done, DoorSource, Executor};
 use super::external;
+use super::input::Input;
 use super::model::Model;
 use super::msg::Msg;
+use super::progress::Reporter;
 use super::terminal::{self, Guard, Screen};
 use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
 use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, FrameInfo, Linear, farewell, view};
+use super::view::{Caches, FrameInfo, Linear, farewell, progress, view};
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 
@@ -56,10 +56,12 @@ struct App {
     time: Time,
     executor: Executor,
     // None while another program has the terminal.
-    input: Option<EventStream>,
+    input: Option<Input>,
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// What the terminal shows about the turn.
+    progress: Reporter,
     /// What was said, where a screen reader reads the screen.
     linear: Option<Linear>,
     /// Waits for the terminal to say what its background is like, until then.
@@ -122,6 +124,7 @@ pub(super) async fn run(
         signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        progress: Reporter::new(&|name| std::env::var(name).ok()),
         listener: None,
         linear,
         is_stale: false,
@@ -136,6 +139,8 @@ pub(super) async fn run(
     app.executor.load_history();
     let ended = app.serve(results).await;
     let session = app.model.status.info.id.clone();
+    // A terminal that is gone shows nothing either.
+    let _ = app.stop_progress();
     drop(app.guard.take());
     app.say_farewell();
     app.executor.shut_down().await;
@@ -149,7 +154,10 @@ impl App {
             let now = self.time.now();
             let frame = sleep_until(self.clock.due(now), now);
             let change = sleep_until(self.model.next_change(now), now);
-            let input = self.input.get_or_insert_with(EventStream::new);
+            let input = match &mut self.input {
+                Some(input) => input,
+                none => none.insert(Input::open()?),
+            };
             let signals = &mut self.signals;
             tokio::select! {
                 biased;
@@ -306,6 +314,7 @@ impl App {
                 Effect::EditExternally(text) => self.edit(&text)?,
                 Effect::Redraw => self.forget()?,
                 Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
+                Effect::TakeMouse(takes) => terminal::take_mouse(&mut self.screen, takes)?,
                 effect => self.executor.run(effect),
             }
         }
@@ -361,16 +370,29 @@ impl App {
             terminal::set_title(screen, &title)?;
             *shown_title = title;
         }
+        let setting = model.settings.progress;
+        if let Some(said) = self.progress.say(progress(model), setting, now) {
+            terminal::show_progress(screen, &said, self.progress.shows())?;
+        }
         let wanted = caches.highlight.take_wanted();
         self.executor.highlight(wanted);
         self.clock.drawn(now);
         Ok(())
     }
 
+    /// What the terminal shows about the turn goes with the screen.
+    fn stop_progress(&mut self) -> io::Result<()> {
+        match self.progress.stop() {
+            Some(said) => terminal::show_progress(&mut self.screen, &said, false),
+            None => Ok(()),
+        }
+    }
+
     /// Lets another program have the terminal until it ends. The engine goes on meanwhile.
     fn edit(&mut self, text: &str) -> anyhow::Result<()> {
         // The reader would take keys from the editor.
         self.input = None;
+        self.stop_progress()?;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
         self.guard = Some(Guard::take(&self.model.settings)?);
@@ -383,6 +405,7 @@ impl App {
 
     /// Gives the terminal back, stops, and takes it again when the shell lets it go on.
     fn suspend(&mut self) -> anyhow::Result<()> {
+        self.stop_progress()?;
         drop(self.guard.take());
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;

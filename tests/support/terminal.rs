@@ -29,12 +29,26 @@ pub struct Terminal {
 impl Terminal {
     /// Starts the program with `args` on a terminal of this size.
     pub fn start(world: &World, args: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_with(world, args, columns, rows, &[])
+    }
+
+    /// The same with more in its environment.
+    pub fn start_with(
+        world: &World,
+        args: &[&str],
+        columns: u16,
+        rows: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let pty = native_pty_system().openpty(size(columns, rows)).expect("a pseudo terminal");
         let mut command = CommandBuilder::new(program());
         command.args(args);
         command.cwd(world.work());
         command.env_clear();
         for (name, value) in world.environment() {
+            command.env(name, value);
+        }
+        for (name, value) in variables {
             command.env(name, value);
         }
         let child = pty.slave.spawn_command(command).expect("the program");
@@ -87,6 +101,24 @@ impl Terminal {
     /// Waits until `text` is no longer on the screen.
     pub fn wait_until_gone(&self, text: &str) {
         self.wait_for(&format!("{text:?} to go"), |screen| !shows(screen, text));
+    }
+
+    /// Waits until `text` was written, escape sequences included.
+    pub fn wait_for_bytes(&self, text: &str) {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + LIMIT;
+        let mut seen = seen.lock().expect("seen");
+        while !seen.bytes.windows(text.len()).any(|bytes| bytes == text.as_bytes()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let screen = picture(seen.parser.screen());
+            assert!(!left.is_zero() && !seen.is_over, "waited for {text:?}; the screen:\n{screen}");
+            seen = changed.wait_timeout(seen, left).expect("seen").0;
+        }
+    }
+
+    /// Where the cursor is, row and column.
+    pub fn cursor(&self) -> (u16, u16) {
+        self.seen.0.lock().expect("seen").parser.screen().cursor_position()
     }
 
     /// The first `columns` of each row, blanks at the end cut off.

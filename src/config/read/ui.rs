@@ -2,7 +2,7 @@
 
 use super::{Reader, Section};
 use crate::config::names;
-use crate::config::ui::{Fold, OnExit, UiConfig};
+use crate::config::ui::{Fold, OnExit, ProgressReport, UiConfig};
 
 impl Reader {
     /// How the screen behaves.
@@ -21,6 +21,10 @@ impl Reader {
                 .map_or(default.wheel_lines, |n| u16::try_from(n.min(100)).unwrap_or(100)),
             vim: self.flag(&section, "vim", default.vim),
             screen_reader: self.flag(&section, "screen_reader", default.screen_reader),
+            progress: self
+                .one_of(&section, "progress", &ProgressReport::NAMES)
+                .unwrap_or(default.progress),
+            status: self.status_line(&section),
         }
     }
 

@@ -9,6 +9,7 @@ pub mod generation;
 pub mod heights;
 pub mod image;
 pub mod kills;
+pub mod layout;
 pub mod ledger;
 pub mod mention;
 pub mod overlay;
@@ -23,10 +24,13 @@ pub mod selection;
 pub mod sessions;
 pub mod setup;
 pub mod status;
+pub mod status_line;
 pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 pub mod vim;
+
+pub use layout::Screen;
 
 use super::effect::{Effect, EffectId};
 use super::keymap::{Context, Keymap};
@@ -59,37 +63,6 @@ pub enum Focus {
     Calls,
     /// The transcript.
     Transcript,
-}
-
-/// Columns from which the panes stand beside the transcript.
-pub const SIDEBAR_FROM: u16 = 100;
-/// Rows from which they do.
-pub const SIDEBAR_FROM_ROWS: u16 = 16;
-
-/// The terminal as far as it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Screen {
-    /// Columns.
-    pub width: u16,
-    /// Rows.
-    pub height: u16,
-    /// Does the window have the focus?
-    pub is_focused: bool,
-    /// Does the person want the panes?
-    pub wants_sidebar: bool,
-    /// Has the pane with the keys the whole screen?
-    pub is_zoomed: bool,
-}
-
-impl Screen {
-    /// Do the panes stand beside the transcript?
-    #[must_use]
-    pub fn has_sidebar(&self) -> bool {
-        self.wants_sidebar
-            && !self.is_zoomed
-            && self.width >= SIDEBAR_FROM
-            && self.height >= SIDEBAR_FROM_ROWS
-    }
 }
 
 /// The themes there are, by name.
@@ -182,6 +155,10 @@ pub struct Model {
     pub diffs_beside: bool,
     /// How the person wants the screen to behave.
     pub settings: UiConfig,
+    /// Was the mouse left to the terminal by a key?
+    pub is_mouse_left: bool,
+    /// The person's command for the last line.
+    pub status_command: status_line::StatusCommand,
     /// Work in the background.
     pub tasks: tasks::Tasks,
     /// What is looked for.
@@ -240,7 +217,7 @@ impl Model {
                 width,
                 height,
                 is_focused: true,
-                wants_sidebar: true,
+                layouts: layout::Layouts::default(),
                 is_zoomed: false,
             },
             transcript: Transcript::default(),
@@ -257,6 +234,8 @@ impl Model {
             shows_details: false,
             diffs_beside: true,
             settings: UiConfig::default(),
+            is_mouse_left: false,
+            status_command: status_line::StatusCommand::default(),
             tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
@@ -405,7 +384,8 @@ impl Model {
         let leave = self.leave_armed.map(|armed| armed + LEAVE_SECONDS);
         let replay = self.replay.as_ref().and_then(Replay::due);
         let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
-        [chord, replay, spinner, toast, panel, question, leave, self.composer.save_due()]
+        let command = self.status_command.due(self.settings.status.interval_s);
+        [chord, replay, spinner, toast, command, panel, question, leave, self.composer.save_due()]
             .into_iter()
             .flatten()
             .reduce(f64::min)

@@ -33,11 +33,7 @@ pub(super) fn inset(area: Rect) -> Rect {
 
 /// Columns of everything but the panes.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
-    if model.screen.has_sidebar() {
-        area.width - (area.width / 4).clamp(30, 44)
-    } else {
-        area.width
-    }
+    area.width.saturating_sub(model.screen.sidebar_columns().unwrap_or(0))
 }
 
 /// Divides the screen; the subject of an approval request would take `subject_rows`.

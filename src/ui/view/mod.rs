@@ -12,6 +12,7 @@ mod faithful;
 mod farewell;
 mod generation;
 mod help;
+mod hints;
 mod layout;
 mod ledger;
 mod linear;
@@ -20,6 +21,7 @@ mod nested;
 mod pager;
 mod panel;
 mod picker;
+mod progress;
 mod put;
 mod question;
 mod replay;
@@ -31,7 +33,10 @@ mod search;
 mod sessions;
 mod setup;
 mod sidebar;
+mod status_items;
 mod statusline;
+#[cfg(test)]
+mod statusline_tests;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -56,6 +61,7 @@ use super::render::stream::MarkdownStream;
 use super::theme::Theme;
 pub use farewell::farewell;
 pub use linear::{Linear, linear_theme};
+pub use progress::{Progress, progress};
 
 /// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
 /// of the screen.
