@@ -211,5 +211,4 @@ fn control_sequence(bytes: &[u8]) -> Step {
 }
 
 #[cfg(test)]
-#[path = "decode/tests.rs"]
 mod tests;
