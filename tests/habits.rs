@@ -244,10 +244,9 @@ fn progress_is_taken_away_when_the_program_is_ended_or_stopped_in_a_turn() {
     screen.wait_until_stopped();
     assert!(bytes(&screen).contains(CLEAR));
     screen.signal(Signal::CONT);
-    screen.wait_for("the screen and the progress to come back", |s| s.alternate_screen());
-    let again = |screen: &Terminal| bytes(screen).matches(BUSY).count() >= 2;
+    screen.wait_for("the screen to come back", vt100::Screen::alternate_screen);
     let deadline = Instant::now() + LIMIT;
-    while !again(&screen) {
+    while bytes(&screen).matches(BUSY).count() < 2 {
         assert!(Instant::now() < deadline, "it is not told again");
         std::thread::yield_now();
     }
