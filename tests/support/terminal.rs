@@ -116,11 +116,6 @@ impl Terminal {
         }
     }
 
-    /// Where the cursor is, row and column.
-    pub fn cursor(&self) -> (u16, u16) {
-        self.seen.0.lock().expect("seen").parser.screen().cursor_position()
-    }
-
     /// The first `columns` of each row, blanks at the end cut off.
     pub fn rows(&self, columns: u16) -> Vec<String> {
         let seen = self.seen.0.lock().expect("seen");
