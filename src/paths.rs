@@ -117,6 +117,12 @@ impl Paths {
         self.share.join("keymap.toml")
     }
 
+    /// How the person divides the screen.
+    #[must_use]
+    pub fn layout_file(&self) -> PathBuf {
+        self.share.join("layout.json")
+    }
+
     /// Themes of the person's own.
     #[must_use]
     pub fn themes(&self) -> PathBuf {

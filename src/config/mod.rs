@@ -16,6 +16,7 @@ mod rules;
 mod schema;
 mod services;
 mod snapshots;
+mod status_line;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -41,5 +42,6 @@ pub use schema::{
 };
 pub use services::{KIMI_CODE, Offered, Secret, Service};
 pub use snapshots::SnapshotConfig;
+pub use status_line::{StatusConfig, StatusItem};
 pub use ui::{Fold, OnExit, Switch, UiConfig};
 pub use web::{ServiceConfig, WebConfig};

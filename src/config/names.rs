@@ -80,7 +80,12 @@ pub(super) const UI: &[&str] = &[
     "links",
     "marks",
     "reflow",
+    "progress",
+    "status",
 ];
+
+/// Keys of `[ui.status]`.
+pub(super) const STATUS: &[&str] = &["left", "right", "command", "time_limit_ms", "interval_s"];
 
 /// Keys of `[mcp]`.
 pub(super) const MCP: &[&str] = &["client"];

@@ -7,6 +7,7 @@ mod network;
 mod oauth;
 pub(super) mod permission;
 mod snapshots;
+mod status_line;
 mod ui;
 mod web;
 

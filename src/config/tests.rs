@@ -334,3 +334,32 @@ fn permission_rules_are_read_and_a_wrong_one_is_told_not_left_out() {
     let error = load("[permission]\nrules = [1]").expect_err("no table");
     assert!(error.contains("is no table"), "{error}");
 }
+
+#[test]
+fn the_last_line_holds_what_the_file_lists() {
+    let status = |text: &str| load(text).expect("loads").config.ui.status;
+    assert_eq!(status("[ui]\nmouse = true\n"), StatusConfig::default());
+    let text = "[ui.status]\nleft = [\"hints\"]\nright = [\"branch\", \"branch\", \"model\"]\n\
+                time_limit_ms = 99999\ninterval_s = 5\n";
+    let read = status(text);
+    assert_eq!(read.left, [StatusItem::Hints]);
+    assert_eq!(read.right, [StatusItem::Branch, StatusItem::Model]);
+    assert_eq!((read.time_limit_ms, read.interval_s), (10_000, 5));
+    let read = status("[ui.status]\ncommand = \"mine\"\n");
+    assert_eq!(read.right, StatusConfig::RIGHT_WITH_COMMAND);
+    let read = status("[ui.status]\ncommand = \"mine\"\nleft = [\"command\"]\n");
+    assert_eq!(read.right, StatusConfig::RIGHT);
+}
+
+#[test]
+fn an_unknown_item_of_the_last_line_is_told_with_the_known_ones() {
+    let error = load("[ui.status]\nright = [\n \"model\",\n \"modle\",\n]\n").expect_err("unknown");
+    let text = error.to_string();
+    assert!(text.contains("ui.status.right has the unknown item \"modle\""), "{text}");
+    assert!(text.contains("activity, hints") && text.contains("command"), "{text}");
+    assert!(text.contains(":4:"), "{text}");
+    let error = load("[ui.status]\nleft = \"model\"\n").expect_err("no list").to_string();
+    assert!(error.contains("ui.status.left must be a list of names"), "{error}");
+    let error = load("[ui]\nprogress = \"maybe\"\n").expect_err("unknown").to_string();
+    assert!(error.contains("auto, on, off"), "{error}");
+}

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::status_line::StatusConfig;
+
 /// How the screen behaves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,6 +30,10 @@ pub struct UiConfig {
     pub marks: Switch,
     /// Does the terminal break lines anew when its width changes, with `inline`?
     pub reflow: Switch,
+    /// Does the terminal show that a turn runs (`OSC 9;4`)?
+    pub progress: Switch,
+    /// What the last line holds.
+    pub status: StatusConfig,
 }
 
 impl Default for UiConfig {
@@ -40,6 +46,8 @@ impl Default for UiConfig {
             wheel_lines: 3,
             vim: false,
             screen_reader: false,
+            progress: Switch::Auto,
+            status: StatusConfig::default(),
             inline: false,
             links: Switch::Auto,
             marks: Switch::Auto,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::model::composer::Draft;
+use super::model::layout::Layouts;
 use super::model::sessions::SessionTask;
 use super::model::setup::Ask;
 use crate::message::{Generation, SessionId};
@@ -115,6 +116,23 @@ pub enum Effect {
     KeepTheme(String),
     /// Look like this theme.
     ShowTheme(String),
+    /// Run the person's command for the last line.
+    RunStatus {
+        /// For `Msg::StatusLine`.
+        id: EffectId,
+        /// For the shell.
+        command: String,
+        /// How long it may take.
+        time_limit_ms: u64,
+        /// What it reads: the state, as JSON.
+        input: String,
+    },
+    /// Read which git branch is checked out in this folder; comes back as `Msg::Branch`.
+    ReadBranch(PathBuf),
+    /// Divide the screen so the next time too.
+    KeepLayouts(Layouts),
+    /// Let the terminal tell what the mouse does, or leave it to the terminal.
+    TakeMouse(bool),
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

@@ -2,11 +2,13 @@
 
 mod generations;
 mod image;
+pub(super) mod layout;
 mod past;
 mod sessions;
 mod setup;
 mod shell;
 mod source;
+mod status_line;
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -115,7 +117,13 @@ impl Executor {
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
+            Effect::KeepLayouts(layouts) => self.keep_layouts(layouts),
+            Effect::RunStatus { id, command, time_limit_ms, input } => {
+                self.run_status(id, command, time_limit_ms, input);
+            }
+            Effect::ReadBranch(folder) => self.read_branch(folder),
             Effect::Notify(_)
+            | Effect::TakeMouse(_)
             | Effect::EditExternally(_)
             | Effect::Redraw
             | Effect::Suspend

@@ -32,6 +32,15 @@ pub struct Binding {
     pub hint: &'static str,
 }
 
+impl Binding {
+    /// The key, or the keys one after the other, that hints name; none when there are none.
+    #[must_use]
+    pub fn shown_key(&self) -> Option<String> {
+        let chord = || self.chords.first().map(ToString::to_string);
+        self.keys.first().map(ToString::to_string).or_else(chord)
+    }
+}
+
 /// Keys to actions, by context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
@@ -114,8 +123,7 @@ impl Keymap {
         self.of(context)
             .chain(self.of(Context::Global))
             .find(|binding| binding.action == action)
-            .and_then(|binding| binding.keys.first())
-            .map(ToString::to_string)
+            .and_then(Binding::shown_key)
     }
 
     /// Footer hints of a context: key and word.

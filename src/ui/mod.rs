@@ -11,11 +11,12 @@ pub mod clock;
 pub mod effect;
 mod exec;
 mod external;
-mod hangup;
+mod input;
 pub mod key;
 pub mod keymap;
 pub mod model;
 pub mod msg;
+mod progress;
 mod region;
 pub mod render;
 mod runtime;
@@ -112,6 +113,7 @@ pub fn run(
         .map(|hook| format!("{:?} {} {}", hook.event, hook.matcher, hook.command))
         .collect();
     model.plays_only = plays_only;
+    model.screen.layouts = exec::layout::load(&host.paths().layout_file());
     read_keymap(&host.paths().keymap_file(), &mut model);
     let session = runtime.block_on(runtime::run(model, target, theme, host))?;
     Ok(UiExit { session })

@@ -128,6 +128,15 @@ pub enum Msg {
     },
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
+    /// What the person's command for the last line printed, or why it printed nothing.
+    StatusLine {
+        /// Which run.
+        id: EffectId,
+        /// Its first line, not sanitised.
+        result: Result<String, String>,
+    },
+    /// The git branch of the work folder; none when there is none.
+    Branch(Option<String>),
     /// Something was done, or could not be: what to tell the person.
     Said(String),
     /// What an earlier run left unsent in this folder.

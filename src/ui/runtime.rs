@@ -6,25 +6,23 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crossterm::event::EventStream;
-use futures::StreamExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
 use super::exec::{Done, DoorSource, Executor};
 use super::external;
-use super::hangup;
+use super::input::Input;
 use super::model::Model;
 use super::msg::Msg;
+use super::progress::Reporter;
 use super::terminal::{self, Guard, Screen};
 use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
 use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, FrameInfo, Linear, farewell, view};
+use super::view::{Caches, FrameInfo, Linear, farewell, progress, view};
 use crate::message::SessionId;
 use crate::wire::DoorMessage;
 use inline::Inline;
@@ -62,10 +60,12 @@ struct App {
     time: Time,
     executor: Executor,
     // None while another program has the terminal.
-    input: Option<EventStream>,
+    input: Option<Input>,
     signals: Signals,
     editor: String,
     shown_title: String,
+    /// What the terminal shows about the turn.
+    progress: Reporter,
     /// What was said, where a screen reader reads the screen.
     linear: Option<Linear>,
     /// What was printed, where the conversation goes into the shell's own scrollback.
@@ -84,19 +84,16 @@ struct Signals {
     interrupt: Signal,
     quit: Signal,
     stop: Signal,
-    /// The terminal is gone, though no signal said so.
-    gone: Arc<Notify>,
 }
 
 impl Signals {
-    fn listen(gone: Arc<Notify>) -> io::Result<Self> {
+    fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             quit: signal(SignalKind::quit())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
-            gone,
         })
     }
 }
@@ -133,9 +130,10 @@ pub(super) async fn run(
         time,
         executor,
         input: None,
-        signals: Signals::listen(hangup::watch())?,
+        signals: Signals::listen()?,
         editor,
         shown_title: String::new(),
+        progress: Reporter::new(&|name| std::env::var(name).ok()),
         listener: None,
         linear,
         inline,
@@ -152,6 +150,8 @@ pub(super) async fn run(
     let ended = app.serve(results).await;
     let session = app.model.status.info.id.clone();
     let printed = app.print_rest();
+    // A terminal that is gone shows nothing either.
+    let _ = app.stop_progress();
     drop(app.guard.take());
     app.say_farewell();
     app.executor.shut_down().await;
@@ -166,7 +166,10 @@ impl App {
             let now = self.time.now();
             let frame = sleep_until(self.clock.due(now), now);
             let change = sleep_until(self.model.next_change(now), now);
-            let input = self.input.get_or_insert_with(EventStream::new);
+            let input = match &mut self.input {
+                Some(input) => input,
+                none => none.insert(Input::open()?),
+            };
             let signals = &mut self.signals;
             tokio::select! {
                 biased;
@@ -186,7 +189,6 @@ impl App {
                 () = frame => self.draw()?,
                 _ = signals.terminate.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.hangup.recv() => self.take_in(Msg::Terminate)?,
-                () = signals.gone.notified() => self.take_in(Msg::Terminate)?,
                 _ = signals.interrupt.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.quit.recv() => self.take_in(Msg::Terminate)?,
                 _ = signals.stop.recv() => self.suspend()?,
@@ -325,6 +327,7 @@ impl App {
                 Effect::EditExternally(text) => self.edit(&text)?,
                 Effect::Redraw => self.forget()?,
                 Effect::Notify(text) => terminal::notify(&mut self.screen, text)?,
+                Effect::TakeMouse(takes) => terminal::take_mouse(&mut self.screen, takes)?,
                 effect => self.executor.run(effect),
             }
         }
@@ -397,16 +400,29 @@ impl App {
             terminal::set_title(screen, &title)?;
             *shown_title = title;
         }
+        let setting = model.settings.progress;
+        if let Some(said) = self.progress.say(progress(model), setting, now) {
+            terminal::show_progress(screen, &said, self.progress.shows())?;
+        }
         let wanted = caches.highlight.take_wanted();
         self.executor.highlight(wanted);
         self.clock.drawn(now);
         Ok(())
     }
 
+    /// What the terminal shows about the turn goes with the screen.
+    fn stop_progress(&mut self) -> io::Result<()> {
+        match self.progress.stop() {
+            Some(said) => terminal::show_progress(&mut self.screen, &said, false),
+            None => Ok(()),
+        }
+    }
+
     /// Lets another program have the terminal until it ends. The engine goes on meanwhile.
     fn edit(&mut self, text: &str) -> anyhow::Result<()> {
         // The reader would take keys from the editor.
         self.input = None;
+        self.stop_progress()?;
         drop(self.guard.take());
         let result = external::edit(text, &self.editor);
         self.retake()?;
@@ -428,6 +444,7 @@ impl App {
             let why = "Not suspended: there is no shell here to come back from";
             return self.take_in(Msg::Said(why.to_owned()));
         }
+        self.stop_progress()?;
         drop(self.guard.take());
         // SIGTSTP is caught here, so the stop that cannot be caught does what it asks for; with a
         // script that started this, or the shell would go on waiting for it.

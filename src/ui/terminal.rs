@@ -23,6 +23,7 @@ use ratatui::text::Line;
 use super::backend::LinkBackend;
 use super::key::{KeyCode, KeyPress};
 use super::msg::{Mouse, Msg};
+use super::progress;
 use super::render::links::{CLOSING, Links};
 use crate::config::UiConfig;
 
@@ -33,11 +34,18 @@ pub(super) type Screen = Terminal<LinkBackend<BufWriter<Stdout>>>;
 const MOUSE_ON: &str = "\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l\x1b[?1003l\x1b[?1002l";
 
+/// Keys like Shift-Enter told apart by xterm and tmux, which do not know kitty's protocol. A terminal
+/// that takes it for a style has the style taken away again.
+const OTHER_KEYS_ON: &str = "\x1b[>4;1m\x1b[0m";
+const OTHER_KEYS_OFF: &str = "\x1b[>4m";
+
 /// The window's title is kept by the terminal and given back, where it can do that.
 const PUSH_TITLE: &str = "\x1b[22;0t";
 const POP_TITLE: &str = "\x1b[23;0t";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Was the terminal told that a turn runs?
+static PROGRESS: AtomicBool = AtomicBool::new(false);
 /// Was the main screen kept, for a screen reader?
 static IS_LINEAR: AtomicBool = AtomicBool::new(false);
 /// Is the other screen shown?
@@ -73,6 +81,7 @@ impl Guard {
         } else {
             enter_full(&mut out, settings)?;
         }
+        out.write_all(OTHER_KEYS_ON.as_bytes())?;
         out.write_all(PUSH_TITLE.as_bytes())?;
         out.flush()?;
         Ok(guard)
@@ -80,8 +89,10 @@ impl Guard {
 }
 
 /// Terminals that do not know it ignore it; asking first would cost a round trip.
-const KEYS_ON: PushKeyboardEnhancementFlags =
-    PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES);
+const KEYS_ON: PushKeyboardEnhancementFlags = PushKeyboardEnhancementFlags(
+    KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+        .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS),
+);
 
 /// Shows the other screen, with its own state of the keyboard and the mouse.
 pub(super) fn enter_full(out: &mut impl Write, settings: &UiConfig) -> io::Result<()> {
@@ -139,6 +150,9 @@ pub(super) fn restore() {
         let _ = disable_raw_mode();
         return;
     }
+    if PROGRESS.swap(false, Ordering::SeqCst) {
+        let _ = out.write_all(progress::CLEAR.as_bytes());
+    }
     // A terminal that is gone cannot be given back; there is nobody left to tell.
     let _ = queue!(out, EndSynchronizedUpdate);
     let _ = leave_full(&mut out);
@@ -146,6 +160,7 @@ pub(super) fn restore() {
         let _ = clear_rows(&mut out);
     }
     let _ = queue!(out, DisableFocusChange, DisableBracketedPaste, cursor::Show);
+    let _ = out.write_all(OTHER_KEYS_OFF.as_bytes());
     let _ = out.write_all(POP_TITLE.as_bytes());
     let _ = out.write_all(b"\x1b[0m");
     let _ = out.flush();
@@ -230,6 +245,26 @@ pub(super) fn write_line(
 pub(super) fn set_title(screen: &mut Screen, title: &str) -> io::Result<()> {
     write!(screen.backend_mut(), "\x1b]2;{title}\x07")?;
     Write::flush(screen.backend_mut())
+}
+
+/// Writes what the terminal may show about the turn, if anything; when the program ends, however it
+/// does, that is taken away.
+pub(super) fn show_progress(screen: &mut Screen, sequence: &str, shows: bool) -> io::Result<()> {
+    PROGRESS.store(shows, Ordering::SeqCst);
+    let out = screen.backend_mut();
+    out.write_all(sequence.as_bytes())?;
+    Write::flush(out)
+}
+
+/// Has what the mouse does told, or left to the terminal.
+pub(super) fn take_mouse(screen: &mut Screen, takes: bool) -> io::Result<()> {
+    if !IS_FULL.load(Ordering::SeqCst) {
+        // The shell's own scrollback is selected from with the terminal's mouse.
+        return Ok(());
+    }
+    let out = screen.backend_mut();
+    out.write_all(if takes { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
+    Write::flush(out)
 }
 
 /// Rings the bell, and says why where the terminal shows notifications (`OSC 9`).

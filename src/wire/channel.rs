@@ -68,6 +68,14 @@ pub enum PromptOutcome {
     },
 }
 
+impl PromptOutcome {
+    /// Did it end because something went wrong, by nobody's wish?
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Self::Finished | Self::Cancelled)
+    }
+}
+
 /// A slash command the engine knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlashCommand {

@@ -43,6 +43,13 @@ impl Terminal {
         Self::run(world, (program(), args), more, (columns, rows), scrollback)
     }
 
+    /// The program as the job of a shell, which takes over when the program is stopped.
+    pub fn in_shell(world: &World, args: &[&str], (columns, rows): (u16, u16)) -> Self {
+        let mut screen = Self::run(world, ("sh", &["-i"]), &[], (columns, rows), 0);
+        screen.send(&format!("{} {}\n", program(), args.join(" ")));
+        screen
+    }
+
     /// The same with another program.
     pub fn run(
         world: &World,
@@ -132,6 +139,19 @@ impl Terminal {
     /// Waits until `text` is no longer on the screen.
     pub fn wait_until_gone(&self, text: &str) {
         self.wait_for(&format!("{text:?} to go"), |screen| !shows(screen, text));
+    }
+
+    /// Waits until `text` was written, escape sequences included.
+    pub fn wait_for_bytes(&self, text: &str) {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + LIMIT;
+        let mut seen = seen.lock().expect("seen");
+        while !seen.bytes.windows(text.len()).any(|bytes| bytes == text.as_bytes()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let screen = picture(seen.parser.screen());
+            assert!(!left.is_zero() && !seen.is_over, "waited for {text:?}; the screen:\n{screen}");
+            seen = changed.wait_timeout(seen, left).expect("seen").0;
+        }
     }
 
     /// The first `columns` of each row, blanks at the end cut off.

@@ -25,6 +25,8 @@ impl Reader {
             links: self.one_of(&section, "links", &Switch::NAMES).unwrap_or_default(),
             marks: self.one_of(&section, "marks", &Switch::NAMES).unwrap_or_default(),
             reflow: self.one_of(&section, "reflow", &Switch::NAMES).unwrap_or_default(),
+            progress: self.one_of(&section, "progress", &Switch::NAMES).unwrap_or(default.progress),
+            status: self.status_line(&section),
         }
     }
 

@@ -35,6 +35,8 @@ fn every_example_in_the_documentation_works() {
         names::SERVICE,
         names::FETCH,
         names::BACKGROUND,
+        names::UI,
+        names::STATUS,
     ];
     for key in known.concat() {
         let upstreams_only = [

@@ -74,6 +74,8 @@ fn known(host: &Host) -> Result<Known, String> {
             .collect(),
         theme: config.theme,
         shows_thinking: config.show_thinking_stream,
+        status: config.ui.status,
+        progress: config.ui.progress,
         warnings: loaded.warnings,
     })
 }

@@ -119,6 +119,22 @@ pub enum Action {
     ToggleDetails,
     /// The pane with the keys on the whole screen.
     Zoom,
+    /// The panes wider.
+    WidenPanes,
+    /// The panes narrower.
+    NarrowPanes,
+    /// Show or hide the gauge of the context.
+    ToggleContext,
+    /// Show or hide the todos.
+    ToggleTodos,
+    /// Show or hide the tool calls.
+    ToggleTools,
+    /// Show or hide the timeline beside the conversation.
+    ToggleTimeline,
+    /// Divide the screen as at first.
+    ResetLayout,
+    /// The mouse for the screen, or for the terminal.
+    ToggleMouse,
     /// Draw everything again.
     Redraw,
     /// Suspend the program.

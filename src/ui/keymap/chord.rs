@@ -20,6 +20,11 @@ pub(super) const LED: &[(&str, Action)] = &[
     ("c", Action::Compact),
     ("d", Action::ToggleDetails),
     ("h", Action::Help),
+    ("1", Action::ToggleContext),
+    ("2", Action::ToggleTodos),
+    ("3", Action::ToggleTools),
+    ("4", Action::ToggleTimeline),
+    ("0", Action::ResetLayout),
 ];
 
 /// Several keys, one after the other.

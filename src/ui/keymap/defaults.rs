@@ -1,5 +1,5 @@
 //! The default keys: a table for each place. Keys are separated by spaces; the first is the one shown
-//! in hints.
+//! in hints. Rows without keys are reached with the leader and through the palette.
 
 use super::{Action, Context};
 
@@ -305,6 +305,15 @@ const GLOBAL: &[Row] = &[
     ("ctrl-home", Action::Top, "To the beginning", ""),
     ("ctrl-end", Action::Bottom, "To the end, and follow", ""),
     ("f11", Action::Zoom, "The pane with the keys on the whole screen, and back", ""),
+    ("alt-= alt-+", Action::WidenPanes, "The panes wider", ""),
+    ("alt-minus", Action::NarrowPanes, "The panes narrower", ""),
+    ("", Action::ToggleContext, "Context gauge shown or hidden beside the conversation", ""),
+    ("", Action::ToggleTodos, "Todos shown or hidden beside the conversation", ""),
+    ("", Action::ToggleTools, "Tools shown or hidden beside the conversation", ""),
+    ("", Action::ToggleTimeline, "Timeline shown or hidden beside the conversation", ""),
+    ("", Action::ResetLayout, "The panes as they are at first", ""),
+    ("alt-m", Action::ToggleMouse, "Mouse for this program, or the terminal's own", ""),
+    ("alt-v", Action::ToggleVim, "Vim's keys in the composer, on or off (/vim)", ""),
     ("ctrl-l", Action::Redraw, "Draw the screen again", ""),
     ("ctrl-z", Action::Suspend, "Suspend; fg comes back", ""),
 ];

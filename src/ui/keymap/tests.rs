@@ -6,7 +6,12 @@ fn every_default_key_parses_and_means_one_thing() {
     let rows =
         DEFAULTS.iter().flat_map(|(context, rows)| rows.iter().map(move |row| (context, row)));
     for (context, (keys, action, ..)) in rows {
-        for key in keys.split(' ') {
+        let led = |led: &&(&str, Action)| *context == Context::Global && led.1 == *action;
+        assert!(
+            !keys.is_empty() || chord::LED.iter().any(|row| led(&row)),
+            "{action:?} has no key"
+        );
+        for key in keys.split(' ').filter(|key| !key.is_empty()) {
             let press: KeyPress = key.parse().expect(key);
             assert!(seen.insert((*context, press)), "{key} twice in {context:?} ({action:?})");
         }

@@ -10,6 +10,7 @@ pub mod heights;
 pub mod image;
 pub mod inline;
 pub mod kills;
+pub mod layout;
 pub mod ledger;
 pub mod mention;
 pub mod news;
@@ -25,10 +26,13 @@ pub mod selection;
 pub mod sessions;
 pub mod setup;
 pub mod status;
+pub mod status_line;
 pub mod tasks;
 pub mod timeline;
 pub mod transcript;
 pub mod vim;
+
+pub use layout::Screen;
 
 use super::effect::{Effect, EffectId};
 use super::keymap::{Context, Keymap};
@@ -61,37 +65,6 @@ pub enum Focus {
     Calls,
     /// The transcript.
     Transcript,
-}
-
-/// Columns from which the panes stand beside the transcript.
-pub const SIDEBAR_FROM: u16 = 100;
-/// Rows from which they do.
-pub const SIDEBAR_FROM_ROWS: u16 = 16;
-
-/// The terminal as far as it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Screen {
-    /// Columns.
-    pub width: u16,
-    /// Rows.
-    pub height: u16,
-    /// Does the window have the focus?
-    pub is_focused: bool,
-    /// Does the person want the panes?
-    pub wants_sidebar: bool,
-    /// Has the pane with the keys the whole screen?
-    pub is_zoomed: bool,
-}
-
-impl Screen {
-    /// Do the panes stand beside the transcript?
-    #[must_use]
-    pub fn has_sidebar(&self) -> bool {
-        self.wants_sidebar
-            && !self.is_zoomed
-            && self.width >= SIDEBAR_FROM
-            && self.height >= SIDEBAR_FROM_ROWS
-    }
 }
 
 /// The themes there are, by name.
@@ -184,6 +157,10 @@ pub struct Model {
     pub diffs_beside: bool,
     /// How the person wants the screen to behave.
     pub settings: UiConfig,
+    /// Was the mouse left to the terminal by a key?
+    pub is_mouse_left: bool,
+    /// The person's command for the last line.
+    pub status_command: status_line::StatusCommand,
     /// Work in the background.
     pub tasks: tasks::Tasks,
     /// What is looked for.
@@ -244,7 +221,7 @@ impl Model {
                 width,
                 height,
                 is_focused: true,
-                wants_sidebar: true,
+                layouts: layout::Layouts::default(),
                 is_zoomed: false,
             },
             transcript: Transcript::default(),
@@ -261,6 +238,8 @@ impl Model {
             shows_details: false,
             diffs_beside: true,
             settings: UiConfig::default(),
+            is_mouse_left: false,
+            status_command: status_line::StatusCommand::default(),
             tasks: tasks::Tasks::default(),
             search: Search::default(),
             themes: Themes::default(),
@@ -411,7 +390,9 @@ impl Model {
         let replay = self.replay.as_ref().and_then(Replay::due);
         let replay = replay.map(|due| due.min(now + REPLAY_SECONDS));
         let news = self.news_due(now).filter(|due| *due > now);
-        [chord, replay, spinner, toast, panel, question, leave, news, self.composer.save_due()]
+        let command = self.status_command.due(self.settings.status.interval_s);
+        let saving = self.composer.save_due();
+        [chord, replay, spinner, toast, command, panel, question, leave, news, saving]
             .into_iter()
             .flatten()
             .reduce(f64::min)

@@ -2,7 +2,7 @@
 
 use super::editor::Editor;
 use crate::config::edit::Edit;
-use crate::config::{LoginCode, Offered, ProviderConfig, Secret, Service};
+use crate::config::{LoginCode, Offered, ProviderConfig, Secret, Service, StatusConfig, Switch};
 use crate::ui::effect::EffectId;
 
 /// What is asked of the world.
@@ -46,6 +46,10 @@ pub struct Known {
     pub theme: String,
     /// Is thinking shown while it streams?
     pub shows_thinking: bool,
+    /// What the last line holds.
+    pub status: StatusConfig,
+    /// Is the terminal told that a turn runs?
+    pub progress: Switch,
     /// What is wrong with it, though it does no harm.
     pub warnings: Vec<String>,
 }

@@ -72,6 +72,14 @@ pub struct Status {
     pub toast: Option<Toast>,
     /// The todo list.
     pub todos: Vec<TodoItem>,
+    /// How long the last turn ran, in seconds.
+    pub last_turn: Option<f64>,
+    /// Did the last turn fail, and has nobody been there since?
+    pub has_failed: bool,
+    /// The git branch of the work folder.
+    pub branch: Option<String>,
+    /// Was the branch asked for since something may have changed it?
+    pub is_branch_known: bool,
 }
 
 impl Status {

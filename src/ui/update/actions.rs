@@ -9,8 +9,8 @@ use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    calls, compose, is_idle, ledger, mention, overlay, pages, picker, reading, session, sessions,
-    shell, slash, tasks, timeline, toast,
+    calls, compose, is_idle, layout, ledger, mention, overlay, pages, picker, reading, session,
+    sessions, shell, slash, tasks, timeline, toast,
 };
 use crate::wire::Command;
 
@@ -24,15 +24,6 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             if !matches!(model.overlays.last(), Some(Overlay::Help { .. })) {
                 model.help_filter.clear();
                 model.overlays.push(Overlay::Help { scroll: 0 });
-            }
-            Vec::new()
-        }
-        Action::ToggleSidebar => {
-            model.screen.wants_sidebar = !model.screen.wants_sidebar;
-            if model.settings.inline {
-                toast(model, "The panes stand on the full screen; Ctrl-T shows the timeline", now);
-            } else if model.screen.wants_sidebar && !model.screen.has_sidebar() {
-                toast(model, "The panes need a wider window; Ctrl-T shows the timeline", now);
             }
             Vec::new()
         }
@@ -87,14 +78,15 @@ pub(super) fn global(model: &mut Model, action: Action, now: f64) -> Vec<Effect>
             }
             Vec::new()
         }
-        Action::Zoom => {
-            zoom(model);
-            Vec::new()
-        }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
+        Action::ToggleMouse => toggle_mouse(model, now),
+        Action::ToggleVim => {
+            compose::toggle_vim(model, now);
+            Vec::new()
+        }
         // The rest means something in one place only.
-        _ => Vec::new(),
+        action => layout::act(model, action, now).unwrap_or_default(),
     }
 }
 
@@ -120,16 +112,17 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
     Vec::new()
 }
 
-/// The pane with the keys on the whole screen, and back.
-fn zoom(model: &mut Model) {
-    if model.focus == Focus::Timeline {
-        model.focus = Focus::Composer;
-        model.overlays.push(Overlay::Timeline);
-    } else if matches!(model.overlays.last(), Some(Overlay::Timeline)) {
-        model.overlays.pop();
+/// The mouse is the screen's, or the terminal's own, until the program ends.
+fn toggle_mouse(model: &mut Model, now: f64) -> Vec<Effect> {
+    model.settings.mouse = !model.settings.mouse;
+    model.is_mouse_left = !model.settings.mouse;
+    let text = if model.settings.mouse {
+        "The mouse is taken: the wheel scrolls, dragging selects and copies"
     } else {
-        model.screen.is_zoomed = !model.screen.is_zoomed;
-    }
+        "The mouse is the terminal's own: it selects, and the wheel is not told"
+    };
+    toast(model, text, now);
+    vec![Effect::TakeMouse(model.settings.mouse)]
 }
 
 fn previous(model: &mut Model) {

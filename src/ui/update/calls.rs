@@ -3,6 +3,7 @@
 use super::super::effect::Effect;
 use super::super::keymap::Action;
 use super::super::model::cell::{CellKind, ToolState};
+use super::super::model::layout::Pane;
 use super::super::model::overlay::Overlay;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
@@ -27,7 +28,7 @@ pub(super) fn toggle(model: &mut Model, now: f64) {
     if overlay::is_timeline(model) {
         model.overlays.pop();
     }
-    if model.screen.has_sidebar() {
+    if model.screen.shows(Pane::Tools) {
         model.focus = Focus::Calls;
     } else {
         model.overlays.push(Overlay::Calls);

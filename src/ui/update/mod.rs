@@ -10,6 +10,7 @@ mod compose;
 mod copy;
 mod generation;
 mod keys;
+mod layout;
 mod ledger;
 mod mention;
 mod news;
@@ -28,6 +29,7 @@ mod sessions;
 mod setup;
 mod shell;
 mod slash;
+mod status_line;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -59,12 +61,16 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     );
     let is_key = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     news::hear(model, &msg, now);
+    if is_key || msg == Msg::Focus(true) {
+        model.status.has_failed = false;
+    }
     let mut effects = take_in(model, msg, now);
     if is_key {
         effects.extend(picker::preview(model));
     }
     effects.extend(sessions::follow(model));
     effects.extend(news::read(model, now));
+    effects.extend(status_line::follow(model, now));
     if may_change_draft {
         model.composer.touch(now);
         effects.extend(mention::refresh(model, now));
@@ -126,6 +132,14 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         }
         Msg::History(history) => {
             model.composer.set_history(history);
+            Vec::new()
+        }
+        Msg::StatusLine { id, result } => {
+            status_line::ended(model, id, result, now);
+            Vec::new()
+        }
+        Msg::Branch(branch) => {
+            model.status.branch = branch;
             Vec::new()
         }
         Msg::Said(said) => {

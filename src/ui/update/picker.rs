@@ -16,7 +16,7 @@ pub(super) fn open_palette(model: &mut Model) {
     }
     let actions = model.keymap.everywhere().map(|binding| PickerRow {
         label: binding.label.to_owned(),
-        detail: binding.keys.first().map(ToString::to_string).unwrap_or_default(),
+        detail: binding.shown_key().unwrap_or_default(),
         choice: Choice::Action(binding.action),
     });
     let commands = slash::commands(model, "").into_iter().map(|(name, description)| PickerRow {

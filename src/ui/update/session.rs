@@ -140,6 +140,8 @@ pub(super) fn reset(model: &mut Model) {
     std::mem::swap(&mut fresh.composer, &mut model.composer);
     fresh.shows_details = model.shows_details;
     fresh.settings = model.settings.clone();
+    fresh.is_mouse_left = model.is_mouse_left;
+    fresh.status_command = std::mem::take(&mut model.status_command);
     fresh.diffs_beside = model.diffs_beside;
     fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
@@ -183,6 +185,8 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
     let start = model.turn_start;
     model.transcript.finish_from(start, now);
     model.status.activity = Activity::Idle;
+    model.status.last_turn = Some((now - since).max(0.0));
+    model.status.has_failed = outcome.is_failure();
     model.status.retry = None;
     model.approvals.clear();
     model.questions.clear();

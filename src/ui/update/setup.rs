@@ -9,7 +9,7 @@ use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
 use super::super::model::setup::{Ask, Known, Setup, Stage, Told, Why};
 use super::super::render::format;
-use super::{actions, is_idle, toast, wire};
+use super::{actions, is_idle, status_line, toast, wire};
 use crate::config::edit::Edit;
 use crate::config::{Secret, Service};
 use crate::wire::Command;
@@ -220,6 +220,11 @@ fn show_keys(model: &mut Model, known: &Known, now: f64) -> Vec<Effect> {
 
 fn go_by(model: &mut Model, known: Known, now: f64) -> Vec<Effect> {
     model.shows_thinking = known.shows_thinking;
+    model.settings.progress = known.progress;
+    if model.settings.status != known.status {
+        model.settings.status = known.status;
+        status_line::forget(model);
+    }
     for warning in known.warnings {
         wire::notice(model, Level::Warning, warning, now);
     }

@@ -4,6 +4,7 @@ mod approving;
 mod composing;
 mod drafting;
 mod everykey;
+mod habits;
 mod question;
 mod rewind;
 mod selecting;

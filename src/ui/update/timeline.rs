@@ -3,6 +3,7 @@
 use super::super::effect::Effect;
 use super::super::keymap::Action;
 use super::super::model::editor::Editor;
+use super::super::model::layout::Pane;
 use super::super::model::overlay::{Overlay, RevertDialog, RevertPrice};
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
@@ -16,7 +17,7 @@ pub(super) fn toggle(model: &mut Model) {
     } else if model.focus == Focus::Timeline {
         model.focus = Focus::Composer;
     } else {
-        if model.screen.has_sidebar() {
+        if model.screen.shows(Pane::Timeline) {
             model.focus = Focus::Timeline;
         } else {
             model.overlays.push(Overlay::Timeline);

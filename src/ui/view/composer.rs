@@ -85,6 +85,9 @@ fn draw_rule(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     if model.status.info.yolo {
         badges.push("yolo: nothing is asked".to_owned());
     }
+    if model.is_mouse_left {
+        badges.push("mouse off".to_owned());
+    }
     let mut x = area.x + 2;
     for badge in badges {
         let text = format!(" {badge} ");

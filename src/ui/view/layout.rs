@@ -40,9 +40,11 @@ fn is_asked_whole(model: &Model) -> bool {
 ///
 /// The terminal may have become smaller since the model heard of its size: what is drawn is `area`.
 pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
-    let panes = (area.width / 4).clamp(30, 44);
-    let has_panes = model.has_panes() && !is_asked_whole(model) && area.width >= 2 * panes;
-    if has_panes { area.width - panes } else { area.width }
+    let panes = model
+        .screen
+        .sidebar_columns()
+        .filter(|panes| model.wants_full_screen() && !is_asked_whole(model) && *panes < area.width);
+    area.width - panes.unwrap_or(0)
 }
 
 /// Divides the screen; the subject of an approval request would take `subject_rows`.

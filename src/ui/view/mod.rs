@@ -12,6 +12,7 @@ mod faithful;
 mod farewell;
 mod generation;
 mod help;
+mod hints;
 pub mod inline;
 mod layout;
 mod ledger;
@@ -21,6 +22,7 @@ mod nested;
 mod pager;
 mod panel;
 mod picker;
+mod progress;
 mod put;
 mod question;
 mod replay;
@@ -34,7 +36,10 @@ mod setup;
 mod sidebar;
 #[cfg(test)]
 mod sizes;
+mod status_items;
 mod statusline;
+#[cfg(test)]
+mod statusline_tests;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -59,6 +64,7 @@ use super::render::stream::MarkdownStream;
 use super::theme::Theme;
 pub use farewell::farewell;
 pub use linear::{Linear, linear_theme};
+pub use progress::{Progress, progress};
 
 /// What was drawn before and may be used again. Can be dropped at any moment without changing a cell
 /// of the screen.

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::super::model::calls::latest;
+use super::super::model::layout::Pane as Shown;
 use super::super::model::{Focus, Model};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
@@ -32,12 +33,21 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
     let mut pane = Pane { theme, area: inner, buffer };
     session(model, &mut pane);
-    gauge(model, &mut pane);
-    todos(model, &mut pane);
-    tools(model, &mut pane, now);
-    let focused = model.focus == Focus::Timeline && model.overlays.is_empty();
-    pane.title("Timeline", &timeline::count(model), focused);
-    timeline::draw(model, theme, pane.area, buffer, focused, now);
+    let hidden = model.screen.layout().hidden;
+    if !hidden.has(Shown::Context) {
+        gauge(model, &mut pane);
+    }
+    if !hidden.has(Shown::Todos) {
+        todos(model, &mut pane);
+    }
+    if !hidden.has(Shown::Tools) {
+        tools(model, &mut pane, now);
+    }
+    if !hidden.has(Shown::Timeline) {
+        let focused = model.focus == Focus::Timeline && model.overlays.is_empty();
+        pane.title(Shown::Timeline.title(), &timeline::count(model), focused);
+        timeline::draw(model, theme, pane.area, buffer, focused, now);
+    }
 }
 
 /// What is left of the sidebar, from the top.
@@ -92,7 +102,7 @@ fn gauge(model: &Model, pane: &mut Pane<'_>) {
     let theme = pane.theme;
     let usage = model.status.context_usage();
     let count = usage.map(format::percent).unwrap_or_default();
-    pane.title("Context", &count, false);
+    pane.title(Shown::Context.title(), &count, false);
     let width = usize::from(pane.area.width);
     let share = usage.unwrap_or(0.0).clamp(0.0, 1.0);
     #[expect(
@@ -141,7 +151,7 @@ fn todos(model: &Model, pane: &mut Pane<'_>) {
     let items = &model.status.todos;
     let done = items.iter().filter(|item| item.status == TodoStatus::Done).count();
     let count = if items.is_empty() { String::new() } else { format!("{done}/{}", items.len()) };
-    pane.title("Todos", &count, false);
+    pane.title(Shown::Todos.title(), &count, false);
     if items.is_empty() {
         pane.line(Line::styled("None yet", pane.theme.muted));
     }
@@ -173,8 +183,15 @@ fn todos(model: &Model, pane: &mut Pane<'_>) {
 
 fn tools(model: &Model, pane: &mut Pane<'_>, now: f64) {
     let focused = model.focus == Focus::Calls && model.overlays.is_empty();
-    pane.title("Tools", &calls::count(model), focused);
-    let most = if focused { TOOLS_FOCUSED } else { TOOLS };
+    pane.title(Shown::Tools.title(), &calls::count(model), focused);
+    let most = if model.screen.layout().hidden.has(Shown::Timeline) {
+        // Nothing comes below that needs the rows.
+        usize::from(pane.area.height)
+    } else if focused {
+        TOOLS_FOCUSED
+    } else {
+        TOOLS
+    };
     let count = latest(&model.transcript).take(most).count();
     if count == 0 {
         pane.line(Line::styled("None yet", pane.theme.muted));

@@ -1,6 +1,5 @@
-//! The last line: what runs and how to stop it, or the keys that help now; model and context use.
-
-use std::time::Duration;
+//! The last line: what runs and how to stop it, or the keys that help now; model and context use; or
+//! what the person's configuration wants there. What does not fit is left out, the least important first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,14 +7,16 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::super::keymap::{Action, Context};
-use super::super::model::status::Activity;
 use super::super::model::{LEAVE_SECONDS, Model, SPINNER_SECONDS};
-use super::super::render::format;
 use super::super::render::sanitize::sanitize;
-use super::super::render::width::{line_width, spans_width, truncate, truncate_line};
+use super::super::render::width::{line_width, spans_width, truncate_line};
 use super::super::theme::Theme;
-use super::super::update::money;
+use super::hints::{EXTRA, Hint, hints};
+use super::status_items::forms;
+use crate::config::{StatusConfig, StatusItem};
+
+/// Columns between two items, and between two hints.
+const GAP: usize = 2;
 
 /// The spinner's picture at `now`.
 pub(super) fn spinner(theme: &Theme, now: f64) -> &'static str {
@@ -30,169 +31,236 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     if area.height == 0 {
         return;
     }
-    let right = right(model, theme, area.width);
-    let right_width = line_width(&right);
-    let room = usize::from(area.width).saturating_sub(right_width + 1);
-    let mut left = state(model, theme, now);
-    let mut used = line_width(&left);
-    for (key, word) in hints(model, now) {
-        let hint = hint(&key, word, theme);
-        let columns = spans_width(&hint);
-        // A hint that is cut off helps nobody.
-        if used + columns > room + HINT_GAP {
-            break;
-        }
-        used += columns;
-        left.spans.extend(hint);
+    let config = &model.settings.status;
+    let mut line = StatusLine {
+        width: usize::from(area.width),
+        parts: Vec::new(),
+        hints: hints(model, now).into_iter().map(|hint| (hint, false)).collect(),
+    };
+    match said(model, theme, now) {
+        Some(said) => line.say(said),
+        None => line.put(true, &config.left, model, theme, now),
     }
-    while left.spans.last().is_some_and(|span| span.content.trim().is_empty()) {
-        left.spans.pop();
+    if has_failed(model) {
+        line.put(false, &StatusConfig::RIGHT, model, theme, now);
+    } else {
+        line.put(false, &config.right, model, theme, now);
     }
-    truncate_line(left, room).render(area, buffer);
-    let width = u16::try_from(right_width).unwrap_or(area.width).min(area.width);
-    right.render(Rect { x: area.right() - width, width, ..area }, buffer);
+    line.fill();
+    line.draw(theme, area, buffer);
 }
 
-/// What is said, or what runs.
-fn state(model: &Model, theme: &Theme, now: f64) -> Line<'static> {
+/// Does the person's command owe the line it stands for?
+fn has_failed(model: &Model) -> bool {
+    let runs = &model.status_command;
+    runs.has_complained && runs.line.is_none()
+}
+
+/// What is said instead of the left side.
+fn said(model: &Model, theme: &Theme, now: f64) -> Option<Line<'static>> {
     if model.leave_armed.is_some_and(|armed| now < armed + LEAVE_SECONDS) {
-        return Line::styled(" Press Ctrl-C again to leave", theme.warning);
+        return Some(Line::styled("Press Ctrl-C again to leave", theme.warning));
     }
     if let Some(chord) = &model.chord {
         let keys: Vec<_> = chord.keys.iter().map(ToString::to_string).collect();
-        return Line::styled(format!(" {}  ", keys.join(" ")), theme.accent);
+        return Some(Line::styled(keys.join(" "), theme.accent));
     }
-    if let Some(toast) = &model.status.toast {
-        return Line::styled(format!(" {}", sanitize(&toast.text)), theme.accent);
-    }
-    let mut spans = vec![Span::raw(" ")];
-    match &model.status.activity {
-        Activity::Opening => {
-            spans.push(Span::styled(spinner(theme, now), theme.accent));
-            spans.push(Span::styled(" opening  ", theme.muted));
-        }
-        Activity::Running { since, step, cancelling } => {
-            let elapsed = Duration::try_from_secs_f64((now - since).max(0.0)).unwrap_or_default();
-            let is_asked = model.questions.current().is_some();
-            let (mark, style) = if model.approvals.is_empty() && !is_asked {
-                (spinner(theme, now), theme.accent)
-            } else {
-                ("?", theme.warning)
-            };
-            spans.push(Span::styled(mark, style));
-            spans.push(Span::styled(format!(" {}", format::seconds(elapsed)), theme.text));
-            if *step > 0 {
-                let text = format!(" {} step {step}", theme.marks.separator);
-                spans.push(Span::styled(text, theme.muted));
-            }
-            if *cancelling {
-                spans.push(Span::styled(" stopping", theme.warning));
-            }
-            spans.push(Span::raw("  "));
-        }
-        Activity::Gone => spans.push(Span::styled("no session  ", theme.danger)),
-        Activity::Idle => {}
-    }
-    Line::from(spans)
+    let toast = model.status.toast.as_ref()?;
+    Some(Line::styled(sanitize(&toast.text).replace('\n', " "), theme.accent))
 }
 
-/// The keys that help now, the most helpful first.
-fn hints(model: &Model, now: f64) -> Vec<(String, &'static str)> {
-    let is_saying = model.status.toast.is_some() || model.leave_armed.is_some();
-    let context = model.context(now);
-    let global = |action: Action, word: &'static str| {
-        model.keymap.key_for(Context::Global, action).map(|key| (key, word))
-    };
-    let mut hints = Vec::new();
-    if let Some(chord) = &model.chord {
-        return model.keymap.followers(chord.context, &chord.keys);
-    }
-    if is_saying {
-        return hints;
-    }
-    if context == Context::Approval && model.approvals.feedback.is_some() {
-        let send = model.keymap.key_for(Context::Composer, Action::Submit);
-        let word = if model.approvals.edits_command { "run it" } else { "reject and send" };
-        hints.extend(send.map(|key| (key, word)));
-        hints.extend(global(Action::Back, "back"));
-        return hints;
-    }
-    if context == Context::Question
-        && model.questions.current().is_some_and(|asking| asking.writing.is_some())
-    {
-        let send = model.keymap.key_for(Context::Composer, Action::Submit);
-        hints.extend(send.map(|key| (key, "answer")));
-        hints.extend(global(Action::Back, "back"));
-        return hints;
-    }
-    if context != Context::Composer {
-        hints.extend(model.keymap.hints(context));
-        hints.extend(
-            global(Action::Back, "back")
-                .filter(|_| !matches!(context, Context::Approval | Context::Question)),
-        );
-        return hints;
-    }
-    match model.status.activity {
-        Activity::Running { cancelling: false, .. } => hints.extend(global(Action::Back, "stop")),
-        Activity::Running { .. } => {}
-        _ => hints.extend(model.keymap.hints(context)),
-    }
-    hints.extend(global(Action::Help, "help"));
-    hints.extend(global(Action::FocusTimeline, "timeline"));
-    hints.extend(global(Action::Sessions, "sessions"));
-    hints
+/// An item and the form of it that is shown.
+struct Part {
+    item: StatusItem,
+    is_left: bool,
+    forms: Vec<Line<'static>>,
+    /// Which form, counted from 1; 0 for none.
+    shown: usize,
 }
 
-/// Columns behind a hint that need not be there at the end of the line.
-const HINT_GAP: usize = 2;
+impl Part {
+    fn line(&self) -> Option<&Line<'static>> {
+        self.forms.get(self.shown.checked_sub(1)?)
+    }
+}
 
-/// A key and the word for it.
+/// What may be added to the line.
+enum Addition {
+    /// A part in this form, counted from 1.
+    Form(usize, usize),
+    /// A hint.
+    Hint(usize),
+}
+
+struct StatusLine {
+    width: usize,
+    parts: Vec<Part>,
+    /// Those that are shown, and those that might be.
+    hints: Vec<(Hint, bool)>,
+}
+
+impl StatusLine {
+    /// Something is said where the left side would be; a chord's next keys follow it.
+    fn say(&mut self, line: Line<'static>) {
+        let line = truncate_line(line, self.width.saturating_sub(1));
+        let forms = vec![line];
+        self.parts.push(Part { item: StatusItem::Activity, is_left: true, forms, shown: 0 });
+        self.parts.push(Part {
+            item: StatusItem::Hints,
+            is_left: true,
+            forms: Vec::new(),
+            shown: 0,
+        });
+    }
+
+    fn put(&mut self, is_left: bool, items: &[StatusItem], model: &Model, theme: &Theme, now: f64) {
+        for item in items {
+            let forms = forms(*item, model, theme, self.width, now);
+            self.parts.push(Part { item: *item, is_left, forms, shown: 0 });
+        }
+    }
+
+    /// Adds what there is room for, the most important first.
+    fn fill(&mut self) {
+        let mut wanted = Vec::new();
+        for (index, part) in self.parts.iter().enumerate() {
+            let ranked = (1..=part.forms.len()).map(|form| (rank(part.item, form), form));
+            wanted.extend(ranked.map(|(rank, form)| (rank, Addition::Form(index, form))));
+        }
+        if self.parts.iter().any(|part| part.item == StatusItem::Hints) {
+            let ranked = self.hints.iter().enumerate();
+            wanted.extend(
+                ranked.map(|(index, (hint, _))| (hint_rank(hint.rank), Addition::Hint(index))),
+            );
+        }
+        wanted.sort_by_key(|(rank, _)| *rank);
+        let mut takes_extra = true;
+        for (_, addition) in wanted {
+            match addition {
+                Addition::Form(part, form) => {
+                    let before = std::mem::replace(&mut self.parts[part].shown, form);
+                    if self.columns() > self.width {
+                        self.parts[part].shown = before;
+                    }
+                }
+                Addition::Hint(hint) if takes_extra || self.hints[hint].0.rank < EXTRA => {
+                    self.hints[hint].1 = true;
+                    // A less important one in the place of a longer one would look like chance.
+                    takes_extra = self.columns() <= self.width;
+                    self.hints[hint].1 = takes_extra;
+                }
+                Addition::Hint(_) => {}
+            }
+        }
+    }
+
+    /// Columns of one side, gaps included, edges not.
+    fn side(&self, is_left: bool) -> usize {
+        let shown = self.parts.iter().filter(|part| part.is_left == is_left);
+        let columns = shown.map(|part| match part.item {
+            StatusItem::Hints => self.hint_columns(),
+            _ => part.line().map_or(0, line_width),
+        });
+        let columns: Vec<_> = columns.filter(|columns| *columns > 0).collect();
+        columns.iter().sum::<usize>() + GAP * columns.len().saturating_sub(1)
+    }
+
+    fn hint_columns(&self) -> usize {
+        let shown = self.hints.iter().filter(|(_, is_shown)| *is_shown);
+        let columns = shown.map(|(hint, _)| hint_width(hint) + GAP).sum::<usize>();
+        columns.saturating_sub(GAP)
+    }
+
+    /// Columns of all: an edge on each side that has something, a blank between the sides.
+    fn columns(&self) -> usize {
+        let (left, right) = (self.side(true), self.side(false));
+        let edges = usize::from(left > 0) + usize::from(right > 0);
+        left + right + edges + usize::from(left > 0 && right > 0)
+    }
+
+    fn draw(&self, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+        self.line(true, theme).render(Rect { x: area.x, ..area }, buffer);
+        let columns = self.side(false);
+        if columns > 0 {
+            let width = u16::try_from(columns + 2).unwrap_or(area.width).min(area.width);
+            let right = Rect { x: area.right() - width, width, ..area };
+            self.line(false, theme).render(right, buffer);
+        }
+    }
+
+    fn line(&self, is_left: bool, theme: &Theme) -> Line<'static> {
+        let mut spans = Vec::new();
+        for part in self.parts.iter().filter(|part| part.is_left == is_left) {
+            let mut shown = Vec::new();
+            if part.item == StatusItem::Hints {
+                for (shown_hint, _) in self.hints.iter().filter(|(_, is_shown)| *is_shown) {
+                    shown.extend(hint(&shown_hint.key, shown_hint.word, theme));
+                }
+                shown.pop();
+            } else if let Some(line) = part.line() {
+                shown.extend(
+                    line.spans.iter().map(|span| {
+                        Span::styled(span.content.clone(), line.style.patch(span.style))
+                    }),
+                );
+            }
+            if shown.is_empty() {
+                continue;
+            }
+            spans.push(Span::raw(if spans.is_empty() { " " } else { "  " }));
+            spans.extend(shown);
+        }
+        Line::from(spans)
+    }
+}
+
+fn hint_width(shown: &Hint) -> usize {
+    spans_width(&[Span::raw(shown.key.as_str()), Span::raw(" "), Span::raw(shown.word)])
+}
+
+/// What goes before what: what runs and how to stop it, what is not as usual, how full the context is;
+/// then names and figures; then keys one can find in the help.
+fn rank(item: StatusItem, form: usize) -> u8 {
+    match (item, form) {
+        (StatusItem::Activity, 1) => 0,
+        (StatusItem::Modes, _) => 20,
+        (StatusItem::Context, 1) => 21,
+        (StatusItem::Activity, _) => 22,
+        (StatusItem::Queue, _) => 23,
+        (StatusItem::Tasks, _) => 24,
+        (StatusItem::Command, _) => 25,
+        (StatusItem::Model, _) => 40,
+        (StatusItem::Context, 2) => 41,
+        (StatusItem::Time, _) => 42,
+        (StatusItem::Cost, _) => 43,
+        (StatusItem::Branch, _) => 44,
+        (StatusItem::Session, _) => 45,
+        (StatusItem::Folder, _) => 46,
+        (StatusItem::Thinking, _) => 47,
+        (StatusItem::Tokens, _) => 48,
+        (StatusItem::Cache, _) => 49,
+        (StatusItem::Agent, _) => 50,
+        (StatusItem::Hints, _) => 51,
+        // After all hints: the gauge has been there for long.
+        (StatusItem::Context, _) => u8::MAX,
+    }
+}
+
+fn hint_rank(rank: u8) -> u8 {
+    match rank {
+        0 | 1 => rank + 1,
+        rank if rank < EXTRA => rank + 30,
+        rank => rank.saturating_add(60 - EXTRA),
+    }
+}
+
+/// A key and the word for it, and the gap to the next one.
 pub(super) fn hint(key: &str, word: &str, theme: &Theme) -> [Span<'static>; 3] {
     [
         Span::styled(key.to_owned(), theme.key),
         Span::styled(format!(" {word}"), theme.muted),
         Span::raw("  "),
     ]
-}
-
-fn right(model: &Model, theme: &Theme, width: u16) -> Line<'static> {
-    let mut spans = Vec::new();
-    let info = &model.status.info;
-    let running = model.tasks.running();
-    if running > 0 {
-        let tasks = if running == 1 { "task" } else { "tasks" };
-        spans.push(Span::styled(format!("{running} {tasks}"), theme.accent));
-        spans.push(Span::raw("  "));
-    }
-    if let Some(name) = info.model.as_deref().filter(|_| width >= 50) {
-        let name = sanitize(name).into_owned();
-        let name = truncate(&name, 24).into_owned();
-        let label = if info.is_demo { "demo model, offline".to_owned() } else { name };
-        let style = if info.is_demo { theme.warning } else { theme.muted };
-        spans.push(Span::styled(label, style));
-        spans.push(Span::raw("  "));
-    }
-    if let Some(cost) = model.status.cost.filter(|_| width >= 60) {
-        spans.push(Span::styled(format!("{}  ", money(cost)), theme.muted));
-    }
-    if let Some(usage) = model.status.context_usage() {
-        let style = gauge_style(model, usage, theme);
-        let percent = format::percent(usage);
-        if width >= 70 && !model.has_panes() {
-            let tokens = model.status.context_tokens.unwrap_or_default();
-            let numbers = format!(
-                "context {percent} ({}/{})",
-                format::tokens(tokens),
-                format::tokens(model.status.max_tokens())
-            );
-            spans.push(Span::styled(numbers, style));
-        } else {
-            spans.push(Span::styled(percent, style));
-        }
-    }
-    spans.push(Span::raw(" "));
-    Line::from(spans)
 }
 
 /// The colour of the gauge: how near the next compaction is.

@@ -6,8 +6,8 @@ use crate::ui::model::composer::Draft;
 #[test]
 fn the_palette_carries_out_what_is_found_by_typing() {
     let mut h = Harness::new(80, 24);
-    h.keys("<ctrl-p>panes<enter>");
-    assert!(!h.model.screen.wants_sidebar);
+    h.keys("<ctrl-p>hide the panes<enter>");
+    assert!(!h.model.screen.layout().panes);
     h.keys("<ctrl-p>/compact<enter>");
     assert_eq!(sent(&mut h), [Command::Prompt("/compact".into())]);
 }

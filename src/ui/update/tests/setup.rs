@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::config::edit::{Edit, edited};
-use crate::config::{LoginCode, Offered, Price, Secret, Service};
+use crate::config::{LoginCode, Offered, Price, Secret, Service, StatusConfig, Switch};
 use crate::ui::effect::EffectId;
 use crate::ui::model::setup::{Ask, Known, KnownModel, Stage, Told};
 
@@ -36,6 +36,8 @@ fn known() -> Known {
         keys: vec!["moonshot".into()],
         theme: "light".into(),
         shows_thinking: false,
+        status: StatusConfig::default(),
+        progress: Switch::Auto,
         warnings: Vec::new(),
     }
 }
