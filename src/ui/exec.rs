@@ -16,6 +16,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
+use super::external;
 use super::model::composer::Draft;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
@@ -111,6 +112,7 @@ impl Executor {
             }
             Effect::ReadImage { id, path } => self.read_image(id, path),
             Effect::KeepTheme(name) => self.keep_theme(&name),
+            Effect::KeepEditor(command) => self.keep_editor(&command),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
@@ -200,6 +202,20 @@ impl Executor {
         })));
     }
 
+    /// Writes the chosen editor into the configuration, and says when there is no such program.
+    fn keep_editor(&self, command: &str) {
+        let name = if command.is_empty() { "the one of $VISUAL or $EDITOR" } else { command };
+        let missing = if external::is_there(command) { "" } else { ", which is not here yet" };
+        let kept = match self.host.host() {
+            None => "until you leave".to_owned(),
+            Some(host) => match host.configure(&[Edit::Editor(command.to_owned())]) {
+                Ok(file) => format!("kept in {}", file.display()),
+                Err(error) => format!("until you leave: {error}"),
+            },
+        };
+        self.tell(Done::Msg(Msg::Said(format!("Editor: {name}{missing}, {kept}"))));
+    }
+
     fn show_theme(&self, name: &str) {
         let name = if name == AUTO { self.ground.theme() } else { name };
         self.tell(match Theme::load(name, &self.host.paths().themes()) {
@@ -221,7 +237,8 @@ impl Executor {
                     Done::Write(sequence, format!("{what}: copied through the terminal (OSC 52)"))
                 }
                 Copied::TooLong => Done::Msg(Msg::Said(format!(
-                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
+                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here; \
+                     /export writes a file"
                 ))),
             });
         });

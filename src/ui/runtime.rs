@@ -58,7 +58,6 @@ struct App {
     // None while another program has the terminal.
     input: Option<EventStream>,
     signals: Signals,
-    editor: String,
     shown_title: String,
     /// What was said, where a screen reader reads the screen.
     linear: Option<Linear>,
@@ -106,7 +105,8 @@ pub(super) async fn run(
         ..crate::wire::SessionInfo::default()
     });
     let (done, results) = mpsc::unbounded_channel();
-    let editor = host.config().default_editor.clone();
+    model.external_editor.clone_from(&host.config().default_editor);
+    model.known_models = host.config().models.iter().map(|(key, _)| key.clone()).collect();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
     let mut app = App {
@@ -120,7 +120,6 @@ pub(super) async fn run(
         executor,
         input: None,
         signals: Signals::listen()?,
-        editor,
         shown_title: String::new(),
         listener: None,
         linear,
@@ -372,7 +371,7 @@ impl App {
         // The reader would take keys from the editor.
         self.input = None;
         drop(self.guard.take());
-        let result = external::edit(text, &self.editor);
+        let result = external::edit(text, &self.model.external_editor);
         self.guard = Some(Guard::take(&self.model.settings)?);
         // An interrupt that was meant for the editor does not end this program.
         self.signals = Signals::listen()?;

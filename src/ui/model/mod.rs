@@ -212,6 +212,10 @@ pub struct Model {
     pub help_filter: String,
     /// What the external editor was opened for.
     pub editing: EditTarget,
+    /// The command that starts the external editor; empty for what the environment says.
+    pub external_editor: String,
+    /// Keys of the configured models.
+    pub known_models: Vec<String>,
     /// A command of the person's that runs.
     pub shell: Option<ShellRun>,
     /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
@@ -272,6 +276,8 @@ impl Model {
             is_away: false,
             help_filter: String::new(),
             editing: EditTarget::default(),
+            external_editor: String::new(),
+            known_models: Vec::new(),
             shell: None,
             leave_armed: None,
             step_start: 0,

@@ -68,6 +68,12 @@ pub(super) fn view_selected(model: &mut Model, now: f64) -> Vec<Effect> {
     }
 }
 
+/// Reads the context there is: every message, with its checkpoints.
+pub(super) fn view_present(model: &mut Model) -> Vec<Effect> {
+    let generation = model.timeline.generation;
+    view(model, generation)
+}
+
 fn view(model: &mut Model, generation: Generation) -> Vec<Effect> {
     let id = model.next_effect();
     let current = model.timeline.generation;

@@ -4,6 +4,7 @@
 mod actions;
 mod approval;
 mod approval_edit;
+mod arguments;
 mod calls;
 mod chords;
 mod compose;

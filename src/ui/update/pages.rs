@@ -4,7 +4,7 @@ use super::super::effect::Effect;
 use super::super::model::overlay::{Overlay, Page};
 use super::super::model::{Aside, Model};
 use super::super::render::format;
-use super::{setup, toast};
+use super::{generation, setup, toast};
 use crate::wire::{Command, McpServerState, SideAnswer};
 
 /// Carries out a command that shows a page; none when it is none of these.
@@ -13,6 +13,7 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
         "usage" => ("Use of tokens", usage(model)),
         "mcp" => ("MCP servers", mcp(model)),
         "hooks" => ("Hooks", hooks(model)),
+        "debug" if rest == "messages" => return Some(generation::view_present(model)),
         "debug" => ("Debug", debug(model)),
         "changelog" => ("What changed", CHANGELOG.lines().map(str::to_owned).collect()),
         "version" => {
@@ -99,6 +100,8 @@ fn debug(model: &Model) -> Vec<String> {
         format!("Tokens        {}", model.status.context_tokens.unwrap_or(0)),
         format!("Screen        {}x{}", model.screen.width, model.screen.height),
         format!("Queue, stash  {}, {}", model.composer.queue.len(), model.composer.stash.len()),
+        String::new(),
+        "/debug messages shows every message of the context, with its checkpoints.".to_owned(),
     ]
 }
 

@@ -145,6 +145,8 @@ pub(super) fn reset(model: &mut Model) {
     fresh.shows_thinking = model.shows_thinking;
     fresh.shell = model.shell.take();
     fresh.hooks = std::mem::take(&mut model.hooks);
+    fresh.external_editor = std::mem::take(&mut model.external_editor);
+    fresh.known_models = std::mem::take(&mut model.known_models);
     fresh.place = model.place.take();
     fresh.first_prompt = model.first_prompt.take();
     fresh.start_warnings = std::mem::take(&mut model.start_warnings);

@@ -8,6 +8,7 @@ mod question;
 mod rewind;
 mod sessions;
 mod setup;
+mod slashes;
 mod time;
 mod travel;
 
