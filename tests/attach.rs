@@ -230,3 +230,25 @@ fn a_viewer_of_the_plain_protocol_is_served_too() {
     assert_eq!(told.last().expect("an answer")["result"], json!({"status": "finished"}));
     assert!(told.iter().any(|line| line["params"]["type"] == "TurnEnd"));
 }
+
+#[test]
+fn a_command_of_the_persons_runs_here_in_the_engines_folder_or_not_at_all() {
+    let (world, _server) = world_of(Vec::new());
+    let folder = world.work().join("of-the-engine");
+    std::fs::create_dir(&folder).expect("folder");
+    let engine = format!("cd {} && exec {} --wire", folder.display(), program());
+    let mut screen = Terminal::start(&world, &["attach", "--", "sh", "-c", &engine], 120, 40);
+    screen.wait_for_text(READY);
+    screen.send("!");
+    screen.wait_for_text("shell: on this machine, not through the engine");
+    screen.send("basename \"$PWD\" | tr a-z A-Z\r");
+    screen.wait_for_text("OF-THE-ENGINE");
+    std::fs::remove_dir(&folder).expect("folder");
+    screen.send("echo ran > ../ran\r");
+    screen.wait_for_text("is not here: it was not run");
+    assert!(!world.work().join("ran").exists());
+    screen.send("\x1b");
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+}

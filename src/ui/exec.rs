@@ -8,6 +8,7 @@ mod setup;
 mod shell;
 mod source;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -244,10 +245,23 @@ impl Executor {
         });
     }
 
+    /// The folder the agent works in: over another process's engine, the one it tells of.
+    fn folder(&self) -> PathBuf {
+        match (&self.door, self.host.host()) {
+            (Some(door), None) => door.info.work_dir.clone(),
+            _ => self.host.work_dir().to_path_buf(),
+        }
+    }
+
     fn run_shell(&mut self, id: EffectId, command: String) {
+        let work_dir = self.folder();
+        if !work_dir.is_dir() {
+            let result = Err(shell::not_here(&work_dir));
+            return self.tell(Done::Msg(Msg::ShellEnded { id, result }));
+        }
         let (stop, stopped) = tokio::sync::oneshot::channel();
         self.shell = Some((id, stop));
-        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        let done = self.done.clone();
         self.tasks.spawn(async move {
             let told = done.clone();
             let tell = move |text| {
@@ -259,7 +273,7 @@ impl Executor {
     }
 
     fn read_image(&mut self, id: EffectId, path: Option<String>) {
-        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        let (work_dir, done) = (self.folder(), self.done.clone());
         self.tasks.spawn_blocking(move || {
             let result = match path {
                 Some(path) => image::from_file(&path, &work_dir),
@@ -270,7 +284,7 @@ impl Executor {
     }
 
     fn list_files(&mut self, id: EffectId) {
-        let work_dir = self.host.work_dir().to_path_buf();
+        let work_dir = self.folder();
         let done = self.done.clone();
         self.tasks.spawn_blocking(move || {
             let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));

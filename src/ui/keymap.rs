@@ -97,6 +97,7 @@ impl Keymap {
                         | Action::ExternalEditor
                         | Action::ToggleShell
                         | Action::Stash
+                        | Action::FocusQueue
                         | Action::PasteImage
                 )
             }))

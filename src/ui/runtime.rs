@@ -105,6 +105,7 @@ pub(super) async fn run(
         ..crate::wire::SessionInfo::default()
     });
     let (done, results) = mpsc::unbounded_channel();
+    model.engine_elsewhere = host.host().is_none();
     model.external_editor.clone_from(&host.config().default_editor);
     model.known_models = host.config().models.iter().map(|(key, _)| key.clone()).collect();
     let executor = Executor::new(host, done);

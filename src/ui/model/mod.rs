@@ -16,6 +16,7 @@ pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod queue;
 pub mod replay;
 pub mod rewind;
 pub mod search;
@@ -59,6 +60,8 @@ pub enum Focus {
     Calls,
     /// The transcript.
     Transcript,
+    /// The list of what waits for the running turn to end.
+    Queue,
 }
 
 /// Columns from which the panes stand beside the transcript.
@@ -158,6 +161,10 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Where one stands in what waits to be sent.
+    pub queue: queue::QueueView,
+    /// Is the engine another process's, maybe on another machine?
+    pub engine_elsewhere: bool,
     /// Files offered while `@` is typed.
     pub mention: Mention,
     /// What waits for a yes or no.
@@ -249,6 +256,8 @@ impl Model {
             },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            queue: queue::QueueView::default(),
+            engine_elsewhere: false,
             mention: Mention::default(),
             approvals: Approvals::default(),
             questions: Questions::default(),
@@ -310,6 +319,7 @@ impl Model {
         match self.overlays.last() {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. } | Overlay::Page(_) | Overlay::Aside { .. }) => Context::Help,
+            Some(Overlay::Sessions(list)) if list.trash.is_some() => Context::Trash,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
@@ -328,6 +338,7 @@ impl Model {
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Calls => Context::Calls,
+            None if self.focus == Focus::Queue && !self.composer.queue.is_empty() => Context::Queue,
             None if self.focus == Focus::Transcript => Context::Transcript,
             None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
@@ -379,6 +390,11 @@ impl Model {
         }
         if let Some(top) = frame.asked_top {
             self.approvals.top = top;
+        }
+        if let (Some(scroll), Some(Overlay::Sessions(list))) =
+            (frame.preview_scroll, self.overlays.last_mut())
+        {
+            list.preview_scroll = scroll;
         }
         match (frame.pager_top, self.overlays.last_mut()) {
             (Some(top), Some(Overlay::Pager(pager))) => {

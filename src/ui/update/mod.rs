@@ -18,6 +18,7 @@ mod pages;
 mod papers;
 mod picker;
 mod question;
+mod queue;
 mod reading;
 pub mod recall;
 mod replay;

@@ -39,7 +39,7 @@ fn usage(model: &Model) -> Vec<String> {
     let mut lines = vec![
         format!("Context       {used} of {}", count(status.max_tokens())),
         String::new(),
-        "Since this screen opened:".to_owned(),
+        "In this session:".to_owned(),
         format!("  Input       {}", count(input)),
         format!("    new       {}", count(total.input_other)),
         format!("    cached    {}", count(total.input_cache_read)),
@@ -52,6 +52,9 @@ fn usage(model: &Model) -> Vec<String> {
     let answers = usize::try_from(status.requests).unwrap_or(0);
     lines.push(format!("  {} of the model", format::count(answers, "answer", "answers")));
     lines.push(match status.cost {
+        Some(cost) if status.cost_is_estimate => {
+            format!("  Cost        {}, earlier turns at today's price", setup::money(cost))
+        }
         Some(cost) => format!("  Cost        {}", setup::money(cost)),
         None => "  Cost        no price = { input, output } is set below the model in config.toml"
             .to_owned(),

@@ -178,6 +178,7 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             | Action::ExternalEditor
             | Action::ToggleShell
             | Action::Stash
+            | Action::FocusQueue
             | Action::PasteImage),
         ) => actions::compose(model, action, now),
         Choice::Action(action) => actions::global(model, action, now),

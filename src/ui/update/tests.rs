@@ -5,6 +5,7 @@ mod composing;
 mod drafting;
 mod everykey;
 mod question;
+mod queueing;
 mod rewind;
 mod sessions;
 mod setup;

@@ -95,6 +95,7 @@ pub(super) fn draw(
         measured,
         pager_top: None,
         asked_top: None,
+        preview_scroll: None,
         pane,
         selected,
     }

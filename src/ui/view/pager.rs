@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
+use regex::Regex;
 
 use super::super::model::Model;
 use super::super::model::cell::{Cell, CellKind, Group, ToolCell};
@@ -51,32 +52,7 @@ pub(super) fn draw(
     let pattern = model.search.marked().and_then(|pattern| compile(&pattern));
     let mut top = pager.top.min(last);
     for step in &pager.pending {
-        let by = |lines: i32, top: usize| {
-            top.saturating_add_signed(isize::try_from(lines).unwrap_or_default())
-        };
-        let rows = i32::from(body.height);
-        top = match *step {
-            PagerMove::Scroll(Scroll::Lines(count)) => by(count, top),
-            PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1), top),
-            PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1), top),
-            PagerMove::Scroll(Scroll::Top) => 0,
-            PagerMove::Scroll(Scroll::Bottom) => last,
-            PagerMove::Scroll(_) => top,
-            PagerMove::Match { forward, here } => {
-                let is_match = |at: &usize| {
-                    pattern.as_ref().is_some_and(|pattern| {
-                        matches(pattern, &lines[*at].to_string()).next().is_some()
-                    })
-                };
-                let found = if forward {
-                    (top + usize::from(!here)..lines.len()).find(is_match)
-                } else {
-                    (0..top).rev().find(is_match)
-                };
-                found.unwrap_or(top)
-            }
-        }
-        .min(last);
+        top = moved(*step, top, &lines, body.height, pattern.as_ref());
     }
     if head > 0 {
         let end = (top + height).min(lines.len());
@@ -99,6 +75,41 @@ pub(super) fn draw(
         }
     }
     Some(top)
+}
+
+/// The first line after a move in `lines`, of which `rows` are seen.
+pub(super) fn moved(
+    step: PagerMove,
+    top: usize,
+    lines: &[Line<'_>],
+    rows: u16,
+    pattern: Option<&Regex>,
+) -> usize {
+    let last = lines.len().saturating_sub(usize::from(rows));
+    let rows = i32::from(rows);
+    let by = |lines: i32| top.saturating_add_signed(isize::try_from(lines).unwrap_or_default());
+    let to = match step {
+        PagerMove::Scroll(Scroll::Lines(count)) => by(count),
+        PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1)),
+        PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1)),
+        PagerMove::Scroll(Scroll::Top) => 0,
+        PagerMove::Scroll(Scroll::Bottom) => last,
+        PagerMove::Scroll(_) => top,
+        PagerMove::Match { forward, here } => {
+            let is_match = |at: &usize| {
+                pattern.is_some_and(|pattern| {
+                    matches(pattern, &lines[*at].to_string()).next().is_some()
+                })
+            };
+            let found = if forward {
+                (top + usize::from(!here)..lines.len()).find(is_match)
+            } else {
+                (0..top).rev().find(is_match)
+            };
+            found.unwrap_or(top)
+        }
+    };
+    to.min(last)
 }
 
 fn title(cell: &Cell) -> String {
