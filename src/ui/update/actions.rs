@@ -284,7 +284,8 @@ fn interrupt(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.composer.editor.is_empty() {
         Vec::new()
     } else {
-        let draft = model.composer.take();
+        let draft = model.composer.as_remembered();
+        model.composer.take();
         toast(model, "Draft cleared; the up key brings it back", now);
         vec![Effect::Remember(draft)]
     }

@@ -2,7 +2,7 @@
 
 use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
-use super::super::keymap::Action;
+use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
@@ -203,6 +203,11 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Choice::Text(text) => {
+            if model.composer.put_aside() {
+                let key = model.keymap.key_for(Context::Composer, Action::Stash);
+                let key = key.unwrap_or_default();
+                toast(model, format!("What you were writing is put aside; {key} has it"), now);
+            }
             model.composer.show(&text);
             Vec::new()
         }
