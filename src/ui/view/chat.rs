@@ -93,11 +93,9 @@ pub(super) fn draw(
         visible,
         width: area.width,
         measured,
-        pager_top: None,
-        asked_top: None,
-        preview_scroll: None,
         pane,
         selected,
+        ..FrameInfo::default()
     }
 }
 
