@@ -107,7 +107,7 @@ pub(super) async fn run(
     let (done, results) = mpsc::unbounded_channel();
     model.engine_elsewhere = host.host().is_none();
     model.external_editor.clone_from(&host.config().default_editor);
-    model.known_models = host.config().models.iter().map(|(key, _)| key.clone()).collect();
+    model.known_models = host.config().models.keys().cloned().collect();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
     let mut app = App {
