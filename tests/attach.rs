@@ -245,7 +245,7 @@ fn a_command_of_the_persons_runs_here_in_the_engines_folder_or_not_at_all() {
     screen.wait_for_text("OF-THE-ENGINE");
     std::fs::remove_dir(&folder).expect("folder");
     screen.send("echo ran > ../ran\r");
-    screen.wait_for_text("is not here: it was not run");
+    screen.wait_for_text("Commands for the shell run on this machine");
     assert!(!world.work().join("ran").exists());
     screen.send("\x1b");
     screen.wait_for_text(READY);
