@@ -480,3 +480,25 @@ fn a_server_that_dies_in_a_turn_or_stalls_can_be_left() {
     let stat = format!("/proc/{}/stat", std::fs::read_to_string(&pid).expect("pid").trim());
     assert!(std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z")));
 }
+
+#[test]
+fn a_command_of_the_persons_runs_here_in_the_engines_folder_or_not_at_all() {
+    let (world, _server) = world_of(Vec::new());
+    let folder = world.work().join("of-the-engine");
+    std::fs::create_dir(&folder).expect("folder");
+    let engine = format!("cd {} && exec {} --wire", folder.display(), program());
+    let mut screen = Terminal::start(&world, &["attach", "--", "sh", "-c", &engine], 120, 40);
+    screen.wait_for_text(READY);
+    screen.send("!");
+    screen.wait_for_text("shell: on this machine, not through the engine");
+    screen.send("basename \"$PWD\" | tr a-z A-Z\r");
+    screen.wait_for_text("OF-THE-ENGINE");
+    std::fs::remove_dir(&folder).expect("folder");
+    screen.send("echo ran > ../ran\r");
+    screen.wait_for_text("Commands for the shell run on this machine");
+    assert!(!world.work().join("ran").exists());
+    screen.send("\x1b");
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    assert_eq!(screen.wait_for_end(), 0);
+}

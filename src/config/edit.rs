@@ -46,6 +46,8 @@ pub enum Edit {
     Thinking(bool),
     /// Set `theme`.
     Theme(String),
+    /// Set `default_editor`.
+    Editor(String),
 }
 
 impl ProviderKind {
@@ -212,6 +214,7 @@ fn carry_out(root: &mut Table, edit: &Edit) -> Result<(), ConfigError> {
         Edit::DefaultModel(key) => set(root, "default_model", key.as_str()),
         Edit::Thinking(on) => set(root, "default_thinking", *on),
         Edit::Theme(name) => set(root, "theme", name.as_str()),
+        Edit::Editor(command) => set(root, "default_editor", command.as_str()),
         Edit::Provider { key, provider } => {
             write_provider(entry(root, "providers", key)?, provider);
         }

@@ -20,6 +20,7 @@ mod metadata;
 mod peek;
 mod preview;
 mod shelf;
+mod snapshots;
 mod state;
 mod store;
 #[cfg(test)]

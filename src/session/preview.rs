@@ -8,6 +8,7 @@ use super::store::Session;
 use super::{Holder, SessionState};
 use crate::context::generations;
 use crate::message::{Message, Role, TodoItem, key_argument};
+use crate::snapshot::gc;
 
 /// Characters kept of a message.
 const SHOWN: usize = 600;
@@ -29,6 +30,8 @@ pub struct Preview {
     pub curve: Vec<u64>,
     /// Bytes of everything in its folder.
     pub disk: u64,
+    /// Bytes of the contents its snapshots need; what others need too counts for each.
+    pub snapshots: u64,
     /// Who has it open.
     pub holder: Option<Holder>,
     /// What is wrong with it, and what can be saved.
@@ -45,12 +48,19 @@ pub struct Said {
 }
 
 impl Session {
+    /// Bytes of the contents its snapshots need. The journal itself is in its folder.
+    #[must_use]
+    pub fn snapshot_use(&self) -> u64 {
+        gc::contents_use(&self.dir)
+    }
+
     /// Looks at the session, with the last `count` things said in it.
     #[must_use]
     pub fn preview(&self, count: usize) -> Preview {
         let mut preview = Preview {
             todos: SessionState::load(&self.dir).todos,
             disk: disk_use(&self.dir),
+            snapshots: self.snapshot_use(),
             holder: self.holder(),
             ..Preview::default()
         };

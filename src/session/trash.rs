@@ -13,6 +13,7 @@ use super::store::{Session, SessionStore};
 use super::{metadata, peek};
 use crate::files;
 use crate::message::SessionId;
+use crate::snapshot::gc;
 
 /// A deleted session.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,31 +100,62 @@ impl SessionStore {
             return Err(SessionError::Exists { id: trashed.id.clone(), dir });
         }
         fs::rename(&trashed.dir, &dir).map_err(SessionError::io("bring back", &trashed.dir))?;
-        for emptied in trashed.dir.ancestors().skip(1).take(2) {
-            if let Err(error) = fs::remove_dir(emptied) {
-                tracing::debug!(path = %emptied.display(), %error, "a folder of the trash stays");
-            }
-        }
+        remove_empty_above(&trashed.dir);
         Ok(())
     }
 
-    /// Removes everything in the trash for good, and tells how many sessions that were.
+    /// Removes everything in the trash for good, and tells how many sessions that were. Contents of
+    /// snapshots that only they needed go too.
     ///
     /// # Errors
     /// When something cannot be removed; what comes after it is then still there.
     pub fn empty_trash(&self) -> Result<usize, SessionError> {
-        let count = self.list_trash()?.len();
+        let all = self.list_trash()?;
+        let has_snapshots = all.iter().any(|trashed| gc::has_any(&trashed.dir));
         let trash = self.trash();
         match fs::remove_dir_all(&trash) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(SessionError::io("empty", &trash)(error))
+                return Err(SessionError::io("empty", &trash)(error));
             }
-            _ => Ok(count),
+            _ => {}
         }
+        if has_snapshots {
+            self.forget_snapshots();
+        }
+        Ok(all.len())
     }
 
-    fn trash(&self) -> PathBuf {
+    /// Removes one deleted session for good, and contents of snapshots that only it needed.
+    ///
+    /// # Errors
+    /// When it is not in the trash, or cannot be removed.
+    pub fn purge(&self, trashed: &Trashed) -> Result<(), SessionError> {
+        let dir = &trashed.dir;
+        // Nothing but what lies in the trash is ever removed, whatever one is handed.
+        if !dir.starts_with(self.trash()) || dir.components().any(|part| part.as_os_str() == "..") {
+            let error = io::Error::other("it is not in the trash");
+            return Err(SessionError::io("delete for good", dir)(error));
+        }
+        let has_snapshots = gc::has_any(dir);
+        fs::remove_dir_all(dir).map_err(SessionError::io("delete for good", dir))?;
+        remove_empty_above(dir);
+        if has_snapshots {
+            self.forget_snapshots();
+        }
+        Ok(())
+    }
+
+    pub(super) fn trash(&self) -> PathBuf {
         self.paths().share.join("trash")
+    }
+}
+
+/// Removes the bucket and the time a session lay in, when nothing else does.
+fn remove_empty_above(dir: &Path) {
+    for emptied in dir.ancestors().skip(1).take(2) {
+        if let Err(error) = fs::remove_dir(emptied) {
+            tracing::debug!(path = %emptied.display(), %error, "a folder of the trash stays");
+        }
     }
 }
 

@@ -112,6 +112,8 @@ pub enum Effect {
     EditExternally(String),
     /// Ring the bell, for this reason: nobody is looking.
     Notify(&'static str),
+    /// Keep the command that starts the external editor; empty for what the environment says.
+    KeepEditor(String),
     /// Look like this theme from now on, the next time too.
     KeepTheme(String),
     /// Look like this theme.

@@ -10,6 +10,7 @@ mod shell;
 mod source;
 mod status_line;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -18,6 +19,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::clipboard::{self, Copied};
 use super::effect::{Effect, EffectId, OpenTarget};
+use super::external;
 use super::model::composer::Draft;
 use super::msg::{Msg, Opened};
 use super::render::highlight::{self, HighlightJob, HighlightResult};
@@ -113,6 +115,7 @@ impl Executor {
             }
             Effect::ReadImage { id, path } => self.read_image(id, path),
             Effect::KeepTheme(name) => self.keep_theme(&name),
+            Effect::KeepEditor(command) => self.keep_editor(&command),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
             Effect::Copy { text, what } => self.copy(text, what),
@@ -208,6 +211,20 @@ impl Executor {
         })));
     }
 
+    /// Writes the chosen editor into the configuration, and says when there is no such program.
+    fn keep_editor(&self, command: &str) {
+        let name = if command.is_empty() { "the one of $VISUAL or $EDITOR" } else { command };
+        let missing = if external::is_there(command) { "" } else { ", which is not here yet" };
+        let kept = match self.host.host() {
+            None => "until you leave".to_owned(),
+            Some(host) => match host.configure(&[Edit::Editor(command.to_owned())]) {
+                Ok(file) => format!("kept in {}", file.display()),
+                Err(error) => format!("until you leave: {error}"),
+            },
+        };
+        self.tell(Done::Msg(Msg::Said(format!("Editor: {name}{missing}, {kept}"))));
+    }
+
     fn show_theme(&self, name: &str) {
         let name = if name == AUTO { self.ground.theme() } else { name };
         self.tell(match Theme::load(name, &self.host.paths().themes()) {
@@ -229,16 +246,30 @@ impl Executor {
                     Done::Write(sequence, format!("{what}: copied through the terminal (OSC 52)"))
                 }
                 Copied::TooLong => Done::Msg(Msg::Said(format!(
-                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here"
+                    "{what}: too long for the terminal, and no wl-copy, xclip, xsel, pbcopy is here; \
+                     /export writes a file"
                 ))),
             });
         });
     }
 
+    /// The folder the agent works in: over another process's engine, the one it tells of.
+    fn folder(&self) -> PathBuf {
+        match (&self.door, self.host.host()) {
+            (Some(door), None) => door.info.work_dir.clone(),
+            _ => self.host.work_dir().to_path_buf(),
+        }
+    }
+
     fn run_shell(&mut self, id: EffectId, command: String) {
+        let work_dir = self.folder();
+        if !work_dir.is_dir() {
+            let result = Err(shell::not_here(&work_dir));
+            return self.tell(Done::Msg(Msg::ShellEnded { id, result }));
+        }
         let (stop, stopped) = tokio::sync::oneshot::channel();
         self.shell = Some((id, stop));
-        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        let done = self.done.clone();
         self.tasks.spawn(async move {
             let told = done.clone();
             let tell = move |text| {
@@ -250,7 +281,7 @@ impl Executor {
     }
 
     fn read_image(&mut self, id: EffectId, path: Option<String>) {
-        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        let (work_dir, done) = (self.folder(), self.done.clone());
         self.tasks.spawn_blocking(move || {
             let result = match path {
                 Some(path) => image::from_file(&path, &work_dir),
@@ -261,7 +292,7 @@ impl Executor {
     }
 
     fn list_files(&mut self, id: EffectId) {
-        let work_dir = self.host.work_dir().to_path_buf();
+        let work_dir = self.folder();
         let done = self.done.clone();
         self.tasks.spawn_blocking(move || {
             let _ = done.send(Done::Msg(Msg::Files { id, files: files_below(&work_dir) }));

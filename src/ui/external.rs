@@ -34,6 +34,15 @@ pub(super) fn edit(text: &str, configured: &str) -> Result<String, String> {
         .map_err(|error| told(&format!("What {editor} wrote cannot be read ({error})")))
 }
 
+/// Can the first word of `command` be started? An empty command leaves the choice to the environment.
+pub(super) fn is_there(command: &str) -> bool {
+    let Some(program) = command.split_whitespace().next() else { return true };
+    let status = Command::new("sh")
+        .args(["-c", "command -v -- \"$1\" >/dev/null 2>&1", "sh", program])
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
 fn command(configured: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
     [Some(configured.to_owned()), env("VISUAL"), env("EDITOR")]
         .into_iter()
@@ -52,6 +61,11 @@ mod tests {
         assert_eq!(command("code --wait", &env), "code --wait");
         assert_eq!(command(" ", &env), "nano");
         assert_eq!(command("", &|_| None), "vi");
+    }
+
+    #[test]
+    fn an_editor_that_cannot_be_started_is_noticed() {
+        assert!(is_there("") && is_there("sh -c") && !is_there("no-such-editor --wait"));
     }
 
     #[test]

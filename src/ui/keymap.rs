@@ -106,6 +106,7 @@ impl Keymap {
                         | Action::ExternalEditor
                         | Action::ToggleShell
                         | Action::Stash
+                        | Action::FocusQueue
                         | Action::PasteImage
                 )
             }))

@@ -62,7 +62,6 @@ struct App {
     // None while another program has the terminal.
     input: Option<Input>,
     signals: Signals,
-    editor: String,
     shown_title: String,
     /// What the terminal shows about the turn.
     progress: Reporter,
@@ -116,7 +115,9 @@ pub(super) async fn run(
         ..crate::wire::SessionInfo::default()
     });
     let (done, results) = mpsc::unbounded_channel();
-    let editor = host.config().default_editor.clone();
+    model.engine_elsewhere = host.host().is_none();
+    model.external_editor.clone_from(&host.config().default_editor);
+    model.known_models = host.config().models.keys().cloned().collect();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
     let inline = model.settings.inline.then(|| Inline::new(&model.settings, theme.links.clone()));
@@ -131,7 +132,6 @@ pub(super) async fn run(
         executor,
         input: None,
         signals: Signals::listen()?,
-        editor,
         shown_title: String::new(),
         progress: Reporter::new(&|name| std::env::var(name).ok()),
         listener: None,
@@ -424,7 +424,7 @@ impl App {
         self.input = None;
         self.stop_progress()?;
         drop(self.guard.take());
-        let result = external::edit(text, &self.editor);
+        let result = external::edit(text, &self.model.external_editor);
         self.retake()?;
         // What was typed to stop the editor does not end this program. Whoever ends this program
         // meanwhile is obeyed when the editor has given its text back.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Subcommand;
 
 use crate::cli::outcome::End;
 use crate::paths::Paths;
+use crate::session::SessionStore;
 use crate::snapshot::{disk_use, gc};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -37,7 +37,7 @@ pub(super) fn run(args: &SnapshotsArgs) -> anyhow::Result<End> {
 
 fn list(paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let mut total = 0;
-    for session in sessions(paths) {
+    for session in SessionStore::new(paths.clone()).every_folder()? {
         let bytes = disk_use(&session);
         if bytes > 0 {
             total += bytes;
@@ -51,16 +51,10 @@ fn list(paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn collect(paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let sessions = sessions(paths);
     let mut all = gc::Collected::default();
-    for store in folders(&paths.snapshots()) {
-        match gc::collect(&store, &sessions, Duration::ZERO) {
-            Ok(Some(done)) => {
-                all.removed += done.removed;
-                all.freed += done.freed;
-                all.kept += done.kept;
-                all.size += done.size;
-            }
+    for (store, outcome) in SessionStore::new(paths.clone()).collect_snapshots() {
+        match outcome {
+            Ok(Some(done)) => all.add(done),
             Ok(None) => writeln!(
                 out,
                 "{}: a session uses it; end that session and try again",
@@ -77,14 +71,6 @@ fn collect(paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
         all.kept,
         size(all.size)
     )
-}
-
-/// The folders of all sessions, those in the trash too: they may come back.
-fn sessions(paths: &Paths) -> Vec<PathBuf> {
-    let living = folders(&paths.sessions()).into_iter().flat_map(|bucket| folders(&bucket));
-    let trash = folders(&paths.share.join("trash")).into_iter();
-    let dead = trash.flat_map(|time| folders(&time)).flat_map(|bucket| folders(&bucket));
-    living.chain(dead).collect()
 }
 
 fn folders(path: &Path) -> Vec<PathBuf> {

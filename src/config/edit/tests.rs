@@ -184,6 +184,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
         Just(Edit::DefaultModel("a".into())),
         any::<bool>().prop_map(Edit::Thinking),
         "[a-z]{1,6}".prop_map(Edit::Theme),
+        "[a-z -]{0,9}".prop_map(Edit::Editor),
     ]
 }
 

@@ -149,3 +149,45 @@ fn old_share_folders_are_found_and_a_session_of_theirs_is_copied() {
     }
     assert_eq!(fs::read_to_string(s0.join("history.jsonl")).expect("untouched"), row);
 }
+
+#[test]
+fn deleting_for_good_takes_one_session_and_what_only_its_snapshots_needed() {
+    use crate::config::SnapshotConfig;
+    use crate::message::{CheckpointId, CheckpointRef, Generation};
+    use crate::snapshot::{self, Tracker};
+    let place = place();
+    let store = place.paths.snapshots().join("b");
+    let work = place.paths.share.join("work");
+    fs::create_dir_all(&work).expect("work");
+    let changed = |name: &str, content: &str| {
+        let session = place.said(name, "hello", 5);
+        let at = snapshot::Place { session_dir: session.dir.clone(), store: store.clone() };
+        let mut tracker =
+            Tracker::open(at, vec![work.clone()], SnapshotConfig::default()).expect("tracker");
+        tracker.mark(CheckpointRef { generation: Generation(0), id: CheckpointId(0) }, true);
+        tracker.warm_up();
+        let path = work.join(name);
+        tracker.begin_write(&path);
+        fs::write(&path, content).expect("file");
+        tracker.end_write(&path);
+        drop(tracker);
+        fs::remove_file(&path).expect("file");
+        session
+    };
+    let (kept, gone) = (changed("kept", "kept content"), changed("gone", "other content"));
+    assert!(kept.snapshot_use() > 0 && gone.snapshot_use() > 0);
+    let trashed = place.store.delete(&gone).expect("delete");
+    let before = snapshot::disk_use(&trashed.dir);
+    assert!(before > 0, "what may come back keeps its contents");
+    let elsewhere = crate::session::Trashed { dir: kept.dir.clone(), ..trashed.clone() };
+    assert!(place.store.purge(&elsewhere).is_err(), "only what is in the trash");
+    let dots = trashed.dir.join("../../../../sessions");
+    let elsewhere = crate::session::Trashed { dir: dots, ..trashed.clone() };
+    assert!(place.store.purge(&elsewhere).is_err() && kept.dir.exists());
+
+    let both = crate::session::disk_use(&store);
+    place.store.purge(&trashed).expect("purge");
+    assert!(!trashed.dir.exists() && place.store.list_trash().expect("list").is_empty());
+    assert!(crate::session::disk_use(&store) < both, "what only it needed is gone");
+    assert!(kept.snapshot_use() > 0, "what the other needs is there");
+}

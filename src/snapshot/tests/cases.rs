@@ -265,7 +265,8 @@ fn old_turns_are_forgotten_and_what_nobody_names_is_collected() {
     assert!(journal.forget(1, 0).unwrap());
     let store = rig.home.path().join("store");
     let collect = |session: &std::path::Path| {
-        crate::snapshot::gc::collect(&store, &[session.to_owned()], std::time::Duration::ZERO)
+        let sessions = || Ok(vec![session.to_owned()]);
+        crate::snapshot::gc::collect(&store, sessions, std::time::Duration::ZERO)
     };
     assert_eq!(collect(&session).unwrap(), None, "the tracker uses it");
     rig.reopen();

@@ -1,5 +1,6 @@
 //! Carries out what is asked about sessions, off the screen's thread.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,13 +14,13 @@ use super::super::msg::Msg;
 use super::{Done, Executor, close};
 use crate::message::SessionId;
 use crate::session::index::{Progress, Query, Refreshed, SearchOptions, SessionIndex};
-use crate::session::{self, FolderSessions, Session, SessionStore};
+use crate::session::{self, FolderSessions, Session, SessionStore, Trashed};
 use crate::wire::record;
 
 /// Sessions found by one search, at most: nobody reads more, and more can be typed.
 const FOUND: usize = 200;
 /// The last messages a preview shows.
-const LAST: usize = 12;
+const LAST: usize = 60;
 /// How often a long refresh tells how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(80);
 
@@ -95,6 +96,17 @@ impl Archive {
             SessionTask::Delete(session) => {
                 SessionDone::Deleted(Box::new(self.store.delete(&session)?))
             }
+            SessionTask::ListTrash => {
+                let weighed = |trashed: Trashed| {
+                    let bytes = session::disk_use(&trashed.dir);
+                    (trashed, bytes)
+                };
+                SessionDone::Trash(self.store.list_trash()?.into_iter().map(weighed).collect())
+            }
+            SessionTask::Purge(trashed) => {
+                self.store.purge(&trashed)?;
+                SessionDone::Purged(trashed.title, trashed.dir)
+            }
             SessionTask::Undelete(trashed) => {
                 self.store.undelete(&trashed)?;
                 SessionDone::Undeleted(trashed.id)
@@ -116,8 +128,13 @@ impl Archive {
 
     /// Shows the list, then brings the index up to date.
     fn list(&self, id: EffectId, archived: bool, work_dir: &Path) {
+        let mut sessions = Vec::new();
         match self.index.list(archived) {
-            Ok(folders) => self.tell(id, SessionDone::Listed(rows(folders, work_dir))),
+            Ok(folders) => {
+                let rows = rows(folders, work_dir);
+                sessions.extend(rows.iter().map(|row| row.session.clone()));
+                self.tell(id, SessionDone::Listed(rows));
+            }
             Err(error) => return self.tell(id, SessionDone::Failed(error.to_string())),
         }
         self.index.warm();
@@ -133,6 +150,24 @@ impl Archive {
             Err(error) => tracing::warn!(%error, "sessions are found by their titles only"),
         }
         self.tell(id, SessionDone::Indexed);
+        self.weigh(id, &sessions);
+    }
+
+    /// What snapshots take: told last, for it is many small questions to the disk.
+    fn weigh(&self, id: EffectId, sessions: &[Session]) {
+        let mut all = HashMap::new();
+        for session in sessions {
+            if self.is_late(0, id) {
+                return;
+            }
+            let bytes = session.snapshot_use();
+            if bytes > 0 {
+                all.insert(session.dir.clone(), bytes);
+            }
+        }
+        if !all.is_empty() {
+            self.tell(id, SessionDone::Snapshots(all));
+        }
     }
 }
 
@@ -141,7 +176,7 @@ impl Executor {
     pub(super) fn session_task(&mut self, id: EffectId, task: SessionTask) {
         let archive = self.archive.clone();
         let kind = match task {
-            SessionTask::List { .. } => Some(0),
+            SessionTask::List { .. } | SessionTask::ListTrash => Some(0),
             SessionTask::Search { .. } => Some(1),
             SessionTask::Preview(_) => Some(2),
             _ => None,

@@ -76,6 +76,15 @@ pub(super) async fn run(
     Ok(result)
 }
 
+/// What is said when the agent's folder is not on this machine: nothing is run anywhere else instead.
+pub(super) fn not_here(folder: &Path) -> String {
+    format!(
+        "Commands for the shell run on this machine, and {} is not here: it was not run. The engine \
+         is another process's; ask the agent to run it.",
+        folder.display()
+    )
+}
+
 /// How long a command that was told to stop gets.
 const GRACE: std::time::Duration = std::time::Duration::from_millis(300);
 

@@ -45,6 +45,10 @@ pub enum Action {
     Archive,
     /// To the trash with it.
     Delete,
+    /// The deleted sessions, or the others.
+    ToggleTrash,
+    /// Delete for good.
+    Purge,
     /// The last deleted one back.
     UndoDelete,
     /// Write it to a file.
@@ -201,6 +205,8 @@ pub enum Action {
     ContextLedger,
     /// By weight or by age.
     SortLedger,
+    /// Messages, or calls of the model with what they cost.
+    LedgerCosts,
     /// Take a tool result out of the context.
     HideResult,
     /// The pane of tool calls.
@@ -213,6 +219,18 @@ pub enum Action {
     RewindBoth,
     /// Bring forth what was taken back.
     RedoRewind,
+    /// To the list of what is queued.
+    FocusQueue,
+    /// Change what is queued where it stands.
+    EditQueued,
+    /// Take what is queued back into the composer.
+    TakeBack,
+    /// Drop what is queued.
+    DropQueued,
+    /// Earlier in the list.
+    MoveUp,
+    /// Later in the list.
+    MoveDown,
     /// To the transcript.
     FocusTranscript,
     /// The prompt before.

@@ -23,6 +23,8 @@ pub enum Context {
     Losses,
     /// What going back would do to files.
     Rewind,
+    /// What waits for the running turn to end.
+    Queue,
     /// The transcript has the focus.
     Transcript,
     /// One cell on the whole screen.
@@ -31,6 +33,8 @@ pub enum Context {
     Search,
     /// The list of sessions.
     Sessions,
+    /// The deleted sessions.
+    Trash,
     /// The background tasks.
     Tasks,
     /// A recording is played.
@@ -45,8 +49,9 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order help shows them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Composer,
+        Self::Queue,
         Self::Transcript,
         Self::Search,
         Self::Pager,
@@ -59,6 +64,7 @@ impl Context {
         Self::Ledger,
         Self::Rewind,
         Self::Sessions,
+        Self::Trash,
         Self::Tasks,
         Self::Replay,
         Self::Picker,
@@ -73,6 +79,7 @@ impl Context {
         match self {
             Self::Global => "Everywhere",
             Self::Composer => "Composer",
+            Self::Queue => "What is queued",
             Self::Approval => "Approval",
             Self::Question => "Questions",
             Self::Timeline => "Timeline",
@@ -85,6 +92,7 @@ impl Context {
             Self::Pager => "Pager",
             Self::Search => "Search",
             Self::Sessions => "Sessions",
+            Self::Trash => "Deleted sessions",
             Self::Tasks => "Background tasks",
             Self::Replay => "Replay",
             Self::Help => "Help",

@@ -9,6 +9,7 @@ type Row = (&'static str, Action, &'static str, &'static str);
 /// Every table, in the order help shows them.
 pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Composer, COMPOSER),
+    (Context::Queue, QUEUE),
     (Context::Transcript, TRANSCRIPT),
     (Context::Search, SEARCH),
     (Context::Pager, PAGER),
@@ -21,6 +22,7 @@ pub(super) const DEFAULTS: &[(Context, &[Row])] = &[
     (Context::Ledger, LEDGER),
     (Context::Rewind, REWIND),
     (Context::Sessions, SESSIONS),
+    (Context::Trash, TRASH),
     (Context::Tasks, TASKS),
     (Context::Replay, REPLAY),
     (Context::Picker, PICKER),
@@ -43,6 +45,7 @@ const COMPOSER: &[Row] = &[
     ("ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
     ("ctrl-x", Action::ToggleShell, "A command for the shell, or a prompt again (also !)", ""),
     ("alt-s", Action::Stash, "Put the draft aside; from an empty composer, bring it back", ""),
+    ("alt-q", Action::FocusQueue, "What is queued: change it, its order, send it now", ""),
     ("ctrl-v", Action::PasteImage, "A picture from the clipboard", ""),
     ("ctrl-k", Action::KillToEnd, "Delete to the end of the line", ""),
     ("ctrl-u", Action::KillToStart, "Delete to the beginning of the line", ""),
@@ -56,6 +59,18 @@ const COMPOSER: &[Row] = &[
     ("alt-f ctrl-right", Action::NextWord, "A word to the right", ""),
     ("up", Action::Previous, "Line above, or an earlier prompt", ""),
     ("down", Action::Next, "Line below, or a later prompt", ""),
+];
+
+const QUEUE: &[Row] = &[
+    ("up k", Action::SelectPrevious, "Line above", ""),
+    ("down j", Action::SelectNext, "Line below", ""),
+    ("enter e", Action::EditQueued, "Change it where it stands", "change"),
+    ("s ctrl-s", Action::Steer, "Put it into the running turn now", "send now"),
+    ("x delete", Action::DropQueued, "Drop it; what is dropped can be put back (yank)", "drop"),
+    ("t", Action::TakeBack, "Take it back into the composer", "take back"),
+    ("K shift-up", Action::MoveUp, "Earlier in the queue", "earlier"),
+    ("J shift-down", Action::MoveDown, "Later in the queue", "later"),
+    ("q tab alt-q", Action::Back, "To the composer", ""),
 ];
 
 const TRANSCRIPT: &[Row] = &[
@@ -189,6 +204,9 @@ const PAST: &[Row] = &[
     ("space", Action::PageDown, "Down a page", "page"),
     ("g home", Action::Top, "To the beginning", ""),
     ("G end", Action::Bottom, "To the end", ""),
+    ("/", Action::Search, "Search", "search"),
+    ("n", Action::NextMatch, "Next match", ""),
+    ("N", Action::PreviousMatch, "Previous match", ""),
     ("left h", Action::PreviousGeneration, "The context before", "earlier"),
     ("right l", Action::NextGeneration, "The context after", "later"),
     ("R", Action::RestoreGeneration, "Bring this context back; asks first", "restore"),
@@ -222,7 +240,8 @@ const LEDGER: &[Row] = &[
     ("G end", Action::Bottom, "The last", ""),
     ("enter", Action::Choose, "Show this result in the transcript", "show"),
     ("x", Action::HideResult, "Take this tool result out of the context", "hide"),
-    ("s", Action::SortLedger, "The largest first, or the latest", "sort"),
+    ("s", Action::SortLedger, "The largest first, or the latest", ""),
+    ("c", Action::LedgerCosts, "What each step cost, or the messages", "cost"),
     ("q", Action::Back, "Close", ""),
 ];
 
@@ -248,6 +267,22 @@ const SESSIONS: &[Row] = &[
     ("ctrl-a", Action::Archive, "Hide it from the list, or show it again", "archive"),
     ("alt-a", Action::ToggleArchived, "The archived sessions, or the others", "archived"),
     ("ctrl-y", Action::Replay, "Play it from its record", "replay"),
+    ("alt-x", Action::ToggleTrash, "The deleted ones: bring back, delete for good", "trash"),
+    ("right left", Action::Open, "A closer look on the whole panel, and back", "look"),
+    ("alt-up", Action::ScrollUp, "The closer look, up", ""),
+    ("alt-down", Action::ScrollDown, "The closer look, down", ""),
+];
+
+const TRASH: &[Row] = &[
+    ("up ctrl-p", Action::SelectPrevious, "Session above", "move"),
+    ("down ctrl-n", Action::SelectNext, "Session below", ""),
+    ("enter", Action::Choose, "Bring it back", "bring back"),
+    ("ctrl-x delete", Action::Purge, "Delete it for good; asks first", "delete for good"),
+    ("tab", Action::ToggleScope, "All folders, or this one only", "folders"),
+    ("right left", Action::Open, "A closer look on the whole panel, and back", "look"),
+    ("alt-up", Action::ScrollUp, "The closer look, up", ""),
+    ("alt-down", Action::ScrollDown, "The closer look, down", ""),
+    ("alt-x", Action::ToggleTrash, "The sessions that are not deleted", "sessions"),
 ];
 
 const REPLAY: &[Row] = &[

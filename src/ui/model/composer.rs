@@ -97,19 +97,26 @@ impl Composer {
         &self.history
     }
 
-    /// Takes the draft out to be sent; says what to add to the history.
+    /// The draft as the history has it: a command for the shell begins with `!`.
+    #[must_use]
+    pub fn as_remembered(&self) -> String {
+        let text = self.text();
+        if self.is_shell { format!("!{text}") } else { text }
+    }
+
+    /// Takes the draft out, and adds it to the history.
     pub fn take(&mut self) -> String {
         self.recalled = None;
         self.completion = 0;
-        let text = self.text();
+        let (text, remembered) = (self.text(), self.as_remembered());
         self.editor.take();
         self.pastes.clear();
         self.is_shell = false;
         if let Some(vim) = &mut self.vim {
             vim.restart();
         }
-        if !text.trim().is_empty() && self.history.last() != Some(&text) {
-            self.history.push(text.clone());
+        if !text.trim().is_empty() && self.history.last() != Some(&remembered) {
+            self.history.push(remembered);
         }
         text
     }
@@ -272,12 +279,18 @@ impl Composer {
 
     /// Puts text back that was not sent after all, before what is being written.
     pub fn give_back(&mut self, text: &str) {
+        // A prompt must not become a command for the shell.
+        if self.is_shell {
+            self.put_aside();
+            self.is_shell = false;
+        }
         let draft = self.editor.text();
         self.editor = if draft.is_empty() {
             Editor::with_text(text)
         } else {
             Editor::with_text(&format!("{text}\n{draft}"))
         };
+        self.keep_marks_whole();
     }
 }
 

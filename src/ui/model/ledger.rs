@@ -11,6 +11,8 @@ pub struct LedgerView {
     pub marked: usize,
     /// The latest first, not the largest?
     pub by_age: bool,
+    /// Are the calls of the model listed with what they cost, not the messages?
+    pub by_call: bool,
 }
 
 impl LedgerView {

@@ -20,6 +20,8 @@ pub struct Mention {
     request: Option<EffectId>,
     query: Option<String>,
     dismissed: Option<String>,
+    /// Is a name wanted as it is, without an `@`?
+    pub is_bare: bool,
     /// The files that fit, best first.
     pub shown: Vec<String>,
     /// Index into `shown`.
@@ -75,10 +77,10 @@ impl Mention {
         count > 0
     }
 
-    /// The marked file, and how many characters of it are typed already, `@` included.
+    /// The marked file, and how many characters are typed already, the `@` included.
     #[must_use]
     pub fn marked(&self) -> Option<(String, usize)> {
-        let typed = self.query.as_ref()?.chars().count() + 1;
+        let typed = self.query.as_ref()?.chars().count() + usize::from(!self.is_bare);
         Some((self.shown.get(self.marked)?.clone(), typed))
     }
 

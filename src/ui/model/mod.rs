@@ -19,6 +19,7 @@ pub mod packed;
 pub mod paste;
 pub mod picker;
 pub mod question;
+pub mod queue;
 pub mod replay;
 pub mod rewind;
 pub mod search;
@@ -65,6 +66,8 @@ pub enum Focus {
     Calls,
     /// The transcript.
     Transcript,
+    /// The list of what waits for the running turn to end.
+    Queue,
 }
 
 /// The themes there are, by name.
@@ -133,6 +136,10 @@ pub struct Model {
     pub transcript: Transcript,
     /// What is being written.
     pub composer: Composer,
+    /// Where one stands in what waits to be sent.
+    pub queue: queue::QueueView,
+    /// Is the engine another process's, maybe on another machine?
+    pub engine_elsewhere: bool,
     /// Files offered while `@` is typed.
     pub mention: Mention,
     /// What waits for a yes or no.
@@ -191,6 +198,10 @@ pub struct Model {
     pub help_filter: String,
     /// What the external editor was opened for.
     pub editing: EditTarget,
+    /// The command that starts the external editor; empty for what the environment says.
+    pub external_editor: String,
+    /// Keys of the configured models.
+    pub known_models: Vec<String>,
     /// A command of the person's that runs.
     pub shell: Option<ShellRun>,
     /// When an interrupt with nothing to interrupt was pressed: a second one leaves.
@@ -226,6 +237,8 @@ impl Model {
             },
             transcript: Transcript::default(),
             composer: Composer::default(),
+            queue: queue::QueueView::default(),
+            engine_elsewhere: false,
             mention: Mention::default(),
             approvals: Approvals::default(),
             questions: Questions::default(),
@@ -255,6 +268,8 @@ impl Model {
             is_away: false,
             help_filter: String::new(),
             editing: EditTarget::default(),
+            external_editor: String::new(),
+            known_models: Vec::new(),
             shell: None,
             leave_armed: None,
             step_start: 0,
@@ -288,6 +303,7 @@ impl Model {
         match self.overlays.last() {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. } | Overlay::Page(_) | Overlay::Aside { .. }) => Context::Help,
+            Some(Overlay::Sessions(list)) if list.trash.is_some() => Context::Trash,
             Some(Overlay::Sessions(_)) => Context::Sessions,
             Some(Overlay::Tasks(_)) => Context::Tasks,
             Some(Overlay::Picker(_) | Overlay::Setup(_)) => Context::Picker,
@@ -306,6 +322,7 @@ impl Model {
             }
             None if self.focus == Focus::Timeline => Context::Timeline,
             None if self.focus == Focus::Calls => Context::Calls,
+            None if self.focus == Focus::Queue && !self.composer.queue.is_empty() => Context::Queue,
             None if self.focus == Focus::Transcript => Context::Transcript,
             None if self.replay.is_some() => Context::Replay,
             None => Context::Composer,
@@ -357,6 +374,11 @@ impl Model {
         }
         if let Some(top) = frame.asked_top {
             self.approvals.top = top;
+        }
+        if let (Some(scroll), Some(Overlay::Sessions(list))) =
+            (frame.preview_scroll, self.overlays.last_mut())
+        {
+            list.preview_scroll = scroll;
         }
         match (frame.pager_top, self.overlays.last_mut()) {
             (Some(top), Some(Overlay::Pager(pager))) => {

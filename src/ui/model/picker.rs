@@ -28,6 +28,8 @@ pub enum Choice {
     Forget(String),
     /// Look like this theme; looked at while it is marked.
     Theme(String),
+    /// Write drafts in this editor from now on; empty for what the environment says.
+    Editor(String),
     /// Go on before this checkpoint, in a new session.
     Undo(CheckpointRef),
 }

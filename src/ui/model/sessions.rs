@@ -51,6 +51,10 @@ pub enum SessionTask {
         /// Among the archived ones?
         archived: bool,
     },
+    /// List the deleted ones.
+    ListTrash,
+    /// Remove a deleted one for good.
+    Purge(Box<Trashed>),
     /// Look closer at one.
     Preview(Session),
     /// Give it this title; a blank one takes the given one away.
@@ -88,6 +92,12 @@ pub enum SessionTask {
 pub enum SessionDone {
     /// All of them, this folder's first, newest first.
     Listed(Vec<SessionRow>),
+    /// The deleted ones, latest first, each with the bytes it takes.
+    Trash(Vec<(Trashed, u64)>),
+    /// It is gone for good: its title, and where it was.
+    Purged(String, PathBuf),
+    /// Bytes the snapshots of sessions need, by the session's folder.
+    Snapshots(HashMap<PathBuf, u64>),
     /// The index is being brought up to date: so many of so many.
     Indexing(usize, usize),
     /// The index is up to date.
@@ -123,6 +133,8 @@ pub enum Ask {
     Rename(Box<Editor>),
     /// What is it to be exported as? The marked one of [`ExportFormat::ALL`].
     Export(usize),
+    /// Is it to be deleted for good?
+    Purge,
 }
 
 /// The list and what is typed to narrow it.
@@ -150,6 +162,14 @@ pub struct SessionList {
     pub preview: Option<(PathBuf, Box<Preview>)>,
     /// What is asked about the marked session.
     pub ask: Option<Ask>,
+    /// The deleted ones, while they are what is listed.
+    pub trash: Option<Vec<Trashed>>,
+    /// Has the closer look the whole panel?
+    pub looks: bool,
+    /// Lines the closer look is scrolled up from its end.
+    pub preview_scroll: usize,
+    /// Bytes the snapshots of sessions need, by the session's folder.
+    pub snapshots: HashMap<PathBuf, u64>,
     /// Deleted ones that can be brought back, the latest last.
     pub deleted: Vec<Trashed>,
     /// Pieces in which what is typed is said, by the session's folder.
@@ -174,6 +194,10 @@ impl SessionList {
             previewing: None,
             preview: None,
             ask: None,
+            trash: None,
+            looks: false,
+            preview_scroll: 0,
+            snapshots: HashMap::new(),
             deleted: Vec::new(),
             hits: HashMap::new(),
             shown: Vec::new(),
@@ -221,6 +245,45 @@ impl SessionList {
         if let Some(marked) = marked {
             self.mark(|row| row.session.dir == marked);
         }
+    }
+
+    /// Takes the deleted sessions in; `work_dir` is the folder of this screen.
+    pub fn fill_trash(&mut self, all: Vec<(Trashed, u64)>, work_dir: &std::path::Path) {
+        let row = |(trashed, bytes): &(Trashed, u64)| {
+            let folder = trashed.work_dir.clone().unwrap_or_default();
+            let since = trashed.deleted_at.duration_since(std::time::UNIX_EPOCH);
+            SessionRow {
+                place: match &trashed.work_dir {
+                    Some(folder) => folder.display().to_string(),
+                    None => "unknown folder".to_owned(),
+                },
+                is_here: folder == work_dir,
+                session: Session {
+                    id: trashed.id.clone(),
+                    work_dir: folder,
+                    dir: trashed.dir.clone(),
+                },
+                title: trashed.title.clone(),
+                updated: since.map_or(0.0, |since| since.as_secs_f64()),
+                bytes: *bytes,
+            }
+        };
+        let rows = all.iter().map(row).collect();
+        self.trash = Some(all.into_iter().map(|(trashed, _)| trashed).collect());
+        self.fill(Ok(rows));
+    }
+
+    /// The marked session as the trash knows it.
+    #[must_use]
+    pub fn marked_trashed(&self) -> Option<&Trashed> {
+        let dir = &self.marked_row()?.session.dir;
+        self.trash.as_ref()?.iter().find(|trashed| trashed.dir == *dir)
+    }
+
+    /// Bytes on disk of a session, its snapshots included as far as they are known.
+    #[must_use]
+    pub fn weight(&self, row: &SessionRow) -> u64 {
+        row.bytes + self.snapshots.get(&row.session.dir).copied().unwrap_or(0)
     }
 
     /// Marks the first session that `is_it`, if it is shown.

@@ -43,6 +43,19 @@ pub struct Toast {
     pub until: f64,
 }
 
+/// One answer of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CallCost {
+    /// The turn, from 1.
+    pub turn: u64,
+    /// The step of it, from 1.
+    pub step: u64,
+    /// Its tokens.
+    pub usage: TokenUsage,
+    /// What it cost, where a price is configured.
+    pub cost: Option<f64>,
+}
+
 /// What the engine is doing, and its numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Status {
@@ -62,6 +75,12 @@ pub struct Status {
     pub cost: Option<f64>,
     /// How many calls that was.
     pub requests: u64,
+    /// Every call, oldest first.
+    pub calls: Vec<CallCost>,
+    /// Turns that have begun.
+    pub turns: u64,
+    /// Was a part of the cost reckoned at today's price, because it was not known what it was then?
+    pub cost_is_estimate: bool,
     /// Is plan mode on?
     pub plan_mode: bool,
     /// MCP servers.
@@ -90,6 +109,34 @@ impl Status {
         let used = self.context_tokens?;
         #[expect(clippy::cast_precision_loss, reason = "a ratio for a gauge")]
         (max > 0).then(|| used as f64 / max as f64)
+    }
+
+    /// Prices the calls made before the session was opened, of which the record tells the tokens only.
+    pub fn price_the_past(&mut self) {
+        let Some(price) = self.info.price else { return };
+        for call in self.calls.iter_mut().filter(|call| call.cost.is_none()) {
+            let cost = price.cost(&call.usage);
+            call.cost = Some(cost);
+            *self.cost.get_or_insert(0.0) += cost;
+            self.cost_is_estimate = true;
+        }
+    }
+
+    /// What the next call would cost if the context grew by `growth`: what the last call sent is read
+    /// from the cache again where one is used, and the answer is as long as they are on average.
+    #[must_use]
+    pub fn next_cost(&self, growth: u64) -> Option<f64> {
+        let price = self.info.price?;
+        let last = self.last_usage?;
+        let input = self.context_tokens?.saturating_add(growth);
+        let has_cache = last.input_cache_read + last.input_cache_creation > 0;
+        let cached = if has_cache { last.input().min(input) } else { 0 };
+        Some(price.cost(&TokenUsage {
+            input_other: input - cached,
+            input_cache_read: cached,
+            input_cache_creation: 0,
+            output: self.total_usage.output / self.requests.max(1),
+        }))
     }
 
     /// Size of the window, in tokens; 0 when unknown.

@@ -103,6 +103,8 @@ pub struct FrameInfo {
     pub measured: Vec<(usize, usize)>,
     /// First line the pager shows, moves carried out.
     pub pager_top: Option<usize>,
+    /// Lines the preview of a session is scrolled up, no further than there is text.
+    pub preview_scroll: Option<usize>,
     /// First line shown of what is asked for, when it is shown whole.
     pub asked_top: Option<usize>,
     /// Which line of which cell stands where.

@@ -9,8 +9,8 @@ use super::super::model::status::Activity;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, LEAVE_SECONDS, Model};
 use super::{
-    calls, compose, is_idle, layout, ledger, mention, overlay, pages, picker, reading, session,
-    sessions, shell, slash, tasks, timeline, toast,
+    calls, compose, is_idle, layout, ledger, mention, overlay, pages, picker, queue, reading,
+    session, sessions, shell, slash, tasks, timeline, toast,
 };
 use crate::wire::Command;
 
@@ -98,6 +98,7 @@ pub(super) fn compose(model: &mut Model, action: Action, now: f64) -> Vec<Effect
         Action::Submit => return slash::submit(model, now),
         Action::Steer => return steer(model, now),
         Action::SearchHistory => picker::open_history(model),
+        Action::FocusQueue => queue::toggle(model, now),
         Action::ExternalEditor => {
             return vec![Effect::EditExternally(model.composer.text())];
         }
@@ -135,6 +136,7 @@ fn previous(model: &mut Model) {
         && let Some(queued) = model.composer.queue.pop_back()
     {
         model.composer.show(&queued);
+        queue::settle(model);
     } else {
         model.composer.recall_previous();
     }
@@ -156,19 +158,39 @@ fn steer(model: &mut Model, now: f64) -> Vec<Effect> {
     if !model.status.activity.is_running() {
         return slash::submit(model, now);
     }
-    let text = if model.composer.editor.is_empty() {
-        model.composer.queue.pop_front()
+    let is_queued = model.composer.editor.is_empty();
+    let text = if is_queued {
+        model.composer.queue.front().cloned().unwrap_or_default()
     } else {
-        Some(model.composer.take())
+        model.composer.text()
     };
-    match text {
-        Some(text) if !text.trim().is_empty() => {
-            let input = model.composer.input(&text);
-            toast(model, "Goes into the running turn after this step", now);
-            vec![Effect::Remember(text.clone()), Effect::Send(Command::Steer(input))]
-        }
-        _ => Vec::new(),
+    if refuses_steer(&text) {
+        // What the screen itself does needs no turn to end.
+        let text = "A command cannot go into a running turn; Enter carries it out, or queues it";
+        toast(model, text, now);
+        return Vec::new();
     }
+    let text =
+        if is_queued { model.composer.queue.pop_front() } else { Some(model.composer.take()) };
+    queue::settle(model);
+    text.map(|text| steer_with(model, text, now)).unwrap_or_default()
+}
+
+/// Is `text` something that means nothing to the model?
+pub(super) fn refuses_steer(text: &str) -> bool {
+    let name = text.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    // A path is a text like any other.
+    name.is_some_and(|name| !name.contains('/'))
+}
+
+/// Puts `text` into the running turn.
+pub(super) fn steer_with(model: &mut Model, text: String, now: f64) -> Vec<Effect> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let input = model.composer.input(&text);
+    toast(model, "Goes into the running turn after this step", now);
+    vec![Effect::Remember(text), Effect::Send(Command::Steer(input))]
 }
 
 /// The wheel turned.
@@ -239,6 +261,7 @@ fn cancel(model: &mut Model, now: f64) -> Option<Vec<Effect>> {
         *cancelling = true;
         // What waited was not asked for any more; it goes back to where it was written.
         let waiting: Vec<_> = model.composer.queue.drain(..).collect();
+        queue::settle(model);
         if !waiting.is_empty() {
             model.composer.give_back(&waiting.join("\n"));
             toast(model, "Stopped; what was queued is back in the composer", now);
@@ -261,7 +284,8 @@ fn interrupt(model: &mut Model, now: f64) -> Vec<Effect> {
     if model.composer.editor.is_empty() {
         Vec::new()
     } else {
-        let draft = model.composer.take();
+        let draft = model.composer.as_remembered();
+        model.composer.take();
         toast(model, "Draft cleared; the up key brings it back", now);
         vec![Effect::Remember(draft)]
     }

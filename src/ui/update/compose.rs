@@ -69,6 +69,12 @@ fn undo(model: &mut Model, back: bool, now: f64) {
     }
 }
 
+/// Drafts are written in the editor that `command` starts from now on.
+pub(super) fn choose_editor(model: &mut Model, command: String) -> Vec<Effect> {
+    model.external_editor.clone_from(&command);
+    vec![Effect::KeepEditor(command)]
+}
+
 fn toggle_shell(model: &mut Model) {
     model.composer.is_shell = !model.composer.is_shell;
     model.composer.completion = 0;

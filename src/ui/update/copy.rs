@@ -114,6 +114,97 @@ pub(super) fn code(model: &mut Model, now: f64) -> Vec<Effect> {
     }
 }
 
+/// `/copy`: the last answer, the nth from the end, a block of code of it, or all that was said.
+pub(super) fn command(model: &mut Model, rest: &str, now: f64) -> Vec<Effect> {
+    let mut words = rest.split_whitespace();
+    let (first, second, more) = (words.next(), words.next(), words.next());
+    let number = |word: Option<&str>| match word {
+        None => Some(1),
+        Some(word) => word.parse::<usize>().ok().filter(|number| *number > 0),
+    };
+    match (first, number(second), more) {
+        (Some("all"), _, None) if second.is_none() => {
+            let text = conversation(model);
+            send(model, "The conversation", text, now)
+        }
+        (Some("code"), Some(nth), None) => nth_block(model, nth, now),
+        (_, _, None) if second.is_none() && number(first).is_some() => {
+            nth_answer(model, number(first).unwrap_or(1), now)
+        }
+        _ => {
+            toast(model, "/copy, /copy 2 (the answer before), /copy code 1, /copy all", now);
+            Vec::new()
+        }
+    }
+}
+
+/// The answers, latest first.
+fn answers(model: &Model) -> impl Iterator<Item = String> + '_ {
+    model.transcript.cells().iter().rev().filter_map(|cell| match &cell.kind {
+        CellKind::Assistant { text } => Some(text.peek().into_owned()),
+        _ => None,
+    })
+}
+
+fn nth_answer(model: &mut Model, nth: usize, now: f64) -> Vec<Effect> {
+    let Some(text) = answers(model).filter(|text| !text.trim().is_empty()).nth(nth - 1) else {
+        let text =
+            if nth == 1 { "There is no answer yet" } else { "There are not so many answers" };
+        toast(model, text, now);
+        return Vec::new();
+    };
+    let what = if nth == 1 { "Answer".to_owned() } else { format!("Answer {nth} from the end") };
+    send(model, &what, text, now)
+}
+
+/// The nth block of code of the last answer that has any.
+fn nth_block(model: &mut Model, nth: usize, now: f64) -> Vec<Effect> {
+    let blocks = answers(model).map(|text| code_blocks(&text)).find(|blocks| !blocks.is_empty());
+    let blocks = blocks.unwrap_or_default();
+    let count = blocks.len();
+    let Some(text) = blocks.into_iter().nth(nth - 1) else {
+        let text = match count {
+            0 => "No answer has a block of code".to_owned(),
+            _ => format!("It has {} only", format::count(count, "block of code", "blocks of code")),
+        };
+        toast(model, text, now);
+        return Vec::new();
+    };
+    send(model, &format!("Block of code {nth} of {count}"), text, now)
+}
+
+/// All that was said and done, as Markdown: thinking and the program's own words are left out.
+fn conversation(model: &Model) -> String {
+    let mut all = String::new();
+    for cell in model.transcript.cells() {
+        match &cell.kind {
+            CellKind::User { text, .. } => all.push_str(&format!("## You\n\n{text}\n\n")),
+            CellKind::Assistant { text } => all.push_str(&format!("{}\n\n", text.peek().trim())),
+            CellKind::Plan { text } => all.push_str(&format!("## Plan\n\n{text}\n\n")),
+            CellKind::Tool(tool) => {
+                let argument = tool.key_argument.as_deref().unwrap_or_default();
+                let output = tool_text(tool).1;
+                let fence = fence_for(&output);
+                all.push_str(format!("### {} {argument}", tool.name).trim_end());
+                let output = output.trim_end_matches('\n');
+                all.push_str(&format!("\n\n{fence}\n{output}\n{fence}\n\n"));
+            }
+            CellKind::Thinking { .. } | CellKind::Notice { .. } | CellKind::Mark(_) => {}
+        }
+    }
+    all.truncate(all.trim_end().len());
+    all
+}
+
+/// A fence that nothing in `text` ends.
+fn fence_for(text: &str) -> String {
+    let longest = text
+        .lines()
+        .map(|line| line.trim_start().bytes().take_while(|byte| *byte == b'`').count())
+        .max();
+    "`".repeat(longest.unwrap_or(0).max(2) + 1)
+}
+
 fn send(model: &mut Model, what: &str, text: String, now: f64) -> Vec<Effect> {
     if text.trim().is_empty() {
         toast(model, "There is nothing to copy here", now);

@@ -10,7 +10,7 @@ use super::super::model::overlay::{Overlay, PagerMove, RestoreDialog};
 use super::super::model::timeline::Jump;
 use super::super::model::transcript::Scroll;
 use super::super::model::{Focus, Model};
-use super::{is_idle, timeline, toast, wire};
+use super::{is_idle, search, timeline, toast, wire};
 use crate::message::{CheckpointId, Generation};
 use crate::session::generations::{GenerationInfo, Transcript};
 use crate::wire::{Command, MessagesHidden, MessagesPinned};
@@ -68,6 +68,12 @@ pub(super) fn view_selected(model: &mut Model, now: f64) -> Vec<Effect> {
     }
 }
 
+/// Reads the context there is: every message, with its checkpoints.
+pub(super) fn view_present(model: &mut Model) -> Vec<Effect> {
+    let generation = model.timeline.generation;
+    view(model, generation)
+}
+
 fn view(model: &mut Model, generation: Generation) -> Vec<Effect> {
     let id = model.next_effect();
     let current = model.timeline.generation;
@@ -92,6 +98,10 @@ pub(super) fn act_in_past(model: &mut Model, action: Action, now: f64) -> Option
         Action::PageDown => Scroll::Pages(1),
         Action::Top => Scroll::Top,
         Action::Bottom => Scroll::Bottom,
+        Action::NextMatch | Action::PreviousMatch | Action::Search => {
+            search_in_past(model, action);
+            return Some(Vec::new());
+        }
         Action::PreviousGeneration => return Some(turn(model, false, now)),
         Action::NextGeneration => return Some(turn(model, true, now)),
         Action::RestoreGeneration => {
@@ -106,6 +116,16 @@ pub(super) fn act_in_past(model: &mut Model, action: Action, now: f64) -> Option
         view.pending.push(PagerMove::Scroll(to));
     }
     Some(Vec::new())
+}
+
+/// To the next or previous line that matches; without a pattern, one is asked for.
+fn search_in_past(model: &mut Model, action: Action) {
+    if action == Action::Search || model.search.pattern.is_empty() {
+        return search::begin(model);
+    }
+    if let Some(Overlay::Generation(view)) = model.overlays.last_mut() {
+        view.pending.push(PagerMove::Match { forward: action == Action::NextMatch, here: false });
+    }
 }
 
 fn turn(model: &mut Model, later: bool, now: f64) -> Vec<Effect> {

@@ -8,8 +8,8 @@ use super::super::model::image::pasted_path;
 use super::super::model::overlay::Overlay;
 use super::super::model::vim::Mode;
 use super::{
-    actions, approval, calls, chords, generation, ledger, overlay, picker, question, reading,
-    replay, rewind, search, sessions, setup, slash, tasks, timeline, toast, vim,
+    actions, approval, calls, chords, generation, ledger, overlay, picker, question, queue,
+    reading, replay, rewind, search, sessions, setup, slash, tasks, timeline, toast, vim,
 };
 
 /// A key was pressed.
@@ -20,6 +20,9 @@ pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     }
     if context == Context::Question && is_writing(model) {
         return question::writing_key(model, key, now);
+    }
+    if context == Context::Queue && model.queue.writing.is_some() {
+        return queue::write(model, key, now);
     }
     if matches!(model.overlays.last(), Some(Overlay::Setup(_))) && context == Context::Picker {
         return setup::key(model, key, now);
@@ -46,7 +49,7 @@ pub(super) fn alone(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
             return Vec::new();
         }
         Context::Search => return search::key(model, key, now),
-        Context::Sessions => {
+        Context::Sessions | Context::Trash => {
             if let Some(effects) = sessions::write(model, key) {
                 return effects;
             }
@@ -76,9 +79,10 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action, now: f64)
         Context::Timeline => timeline::act(model, action, now),
         Context::Calls => calls::act(model, action, now),
         Context::Ledger => ledger::act(model, action, now),
+        Context::Queue => queue::act(model, action, now),
         Context::Past => generation::act_in_past(model, action, now),
         Context::Losses => generation::act_in_losses(model, action, now),
-        Context::Sessions => sessions::act(model, action, now),
+        Context::Sessions | Context::Trash => sessions::act(model, action, now),
         Context::Tasks => tasks::act(model, action, now),
         Context::Rewind => rewind::act(model, action, now),
         Context::Help => overlay::act_in_help(model, action),
@@ -199,6 +203,12 @@ pub(super) fn paste(model: &mut Model, text: &str, now: f64) -> Vec<Effect> {
     }
     if model.context(now) == Context::Question && is_writing(model) {
         return paste_into_question(model, text);
+    }
+    if model.context(now) == Context::Queue
+        && let Some(editor) = &mut model.queue.writing
+    {
+        editor.insert(text);
+        return Vec::new();
     }
     model.approvals.typed(now);
     model.questions.typed(now);

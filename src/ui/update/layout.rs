@@ -107,7 +107,7 @@ fn leave_hidden(model: &mut Model) {
     let is_gone = match model.focus {
         Focus::Timeline => !model.screen.shows(Pane::Timeline),
         Focus::Calls => !model.screen.shows(Pane::Tools),
-        Focus::Composer | Focus::Transcript => false,
+        Focus::Composer | Focus::Queue | Focus::Transcript => false,
     };
     if is_gone {
         model.focus = Focus::Composer;

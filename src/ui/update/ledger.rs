@@ -50,8 +50,9 @@ fn shown(model: &mut Model) -> Option<&mut LedgerView> {
 
 /// A key of the ledger; none when it means nothing there.
 pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
+    let calls = model.status.calls.len();
     let view = shown(model)?;
-    let last = view.rows().len().saturating_sub(1);
+    let last = if view.by_call { calls } else { view.rows().len() }.saturating_sub(1);
     match action {
         Action::SelectPrevious => view.marked = view.marked.saturating_sub(1),
         Action::SelectNext => view.marked = (view.marked + 1).min(last),
@@ -59,6 +60,11 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
         Action::PageDown => view.marked = (view.marked + PAGE).min(last),
         Action::Top => view.marked = 0,
         Action::Bottom => view.marked = last,
+        Action::LedgerCosts => (view.by_call, view.marked) = (!view.by_call, 0),
+        Action::SortLedger if view.by_call => view.by_age = !view.by_age,
+        Action::Choose | Action::HideResult if view.by_call => {
+            toast(model, "That is about messages; c lists them again", now);
+        }
         Action::SortLedger => view.turn_over(),
         Action::Choose => show(model, now),
         Action::HideResult => return Some(hide(model, now)),

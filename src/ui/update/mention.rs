@@ -5,8 +5,7 @@ use super::super::model::Model;
 
 /// Brings the offers up to date after the draft or the cursor changed.
 pub(super) fn refresh(model: &mut Model, now: f64) -> Vec<Effect> {
-    let query = query(&model.composer.editor.before_cursor());
-    model.mention.set_query(query);
+    ask(model);
     if !model.mention.wants_files(now) {
         return Vec::new();
     }
@@ -19,9 +18,19 @@ pub(super) fn refresh(model: &mut Model, now: f64) -> Vec<Effect> {
 pub(super) fn accept(model: &mut Model) -> bool {
     let Some((file, typed)) = model.mention.marked() else { return false };
     let space = if file.ends_with('/') { "" } else { " " };
-    model.composer.editor.replace_before_cursor(typed, &format!("@{file}{space}"));
-    model.mention.set_query(query(&model.composer.editor.before_cursor()));
+    let sign = if model.mention.is_bare { "" } else { "@" };
+    model.composer.editor.replace_before_cursor(typed, &format!("{sign}{file}{space}"));
+    ask(model);
     true
+}
+
+fn ask(model: &mut Model) {
+    let before = model.composer.editor.before_cursor();
+    // A file is what the command wants, not something said about one.
+    let named = before.strip_prefix("/import ").filter(|_| !model.composer.is_shell);
+    model.mention.is_bare = named.is_some();
+    let query = named.map_or_else(|| query(&before), |named| Some(named.to_owned()));
+    model.mention.set_query(query);
 }
 
 /// What is typed after an `@` that begins a word.

@@ -4,6 +4,7 @@
 mod actions;
 mod approval;
 mod approval_edit;
+mod arguments;
 mod calls;
 mod chords;
 mod compose;
@@ -19,6 +20,7 @@ mod pages;
 mod papers;
 mod picker;
 mod question;
+mod queue;
 mod reading;
 pub mod recall;
 mod replay;
@@ -164,7 +166,9 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
                     toast(model, format!("{what}; the question stands"), now);
                 }
                 (Ok(text), EditTarget::Draft) => {
+                    let is_shell = model.composer.is_shell;
                     model.composer.take();
+                    model.composer.is_shell = is_shell;
                     model.composer.editor = Editor::with_text(text.trim_end_matches('\n'));
                 }
                 (Err(reason), EditTarget::Draft) => toast(model, reason, now),

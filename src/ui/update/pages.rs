@@ -4,7 +4,7 @@ use super::super::effect::Effect;
 use super::super::model::overlay::{Overlay, Page};
 use super::super::model::{Aside, Model};
 use super::super::render::format;
-use super::{setup, toast};
+use super::{generation, setup, toast};
 use crate::wire::{Command, McpServerState, SideAnswer};
 
 /// Carries out a command that shows a page; none when it is none of these.
@@ -13,6 +13,7 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
         "usage" => ("Use of tokens", usage(model)),
         "mcp" => ("MCP servers", mcp(model)),
         "hooks" => ("Hooks", hooks(model)),
+        "debug" if rest == "messages" => return Some(generation::view_present(model)),
         "debug" => ("Debug", debug(model)),
         "changelog" => ("What changed", CHANGELOG.lines().map(str::to_owned).collect()),
         "version" => {
@@ -38,7 +39,7 @@ fn usage(model: &Model) -> Vec<String> {
     let mut lines = vec![
         format!("Context       {used} of {}", count(status.max_tokens())),
         String::new(),
-        "Since this screen opened:".to_owned(),
+        "In this session:".to_owned(),
         format!("  Input       {}", count(input)),
         format!("    new       {}", count(total.input_other)),
         format!("    cached    {}", count(total.input_cache_read)),
@@ -51,6 +52,9 @@ fn usage(model: &Model) -> Vec<String> {
     let answers = usize::try_from(status.requests).unwrap_or(0);
     lines.push(format!("  {} of the model", format::count(answers, "answer", "answers")));
     lines.push(match status.cost {
+        Some(cost) if status.cost_is_estimate => {
+            format!("  Cost        {}, earlier turns at today's price", setup::money(cost))
+        }
         Some(cost) => format!("  Cost        {}", setup::money(cost)),
         None => "  Cost        no price = { input, output } is set below the model in config.toml"
             .to_owned(),
@@ -99,6 +103,8 @@ fn debug(model: &Model) -> Vec<String> {
         format!("Tokens        {}", model.status.context_tokens.unwrap_or(0)),
         format!("Screen        {}x{}", model.screen.width, model.screen.height),
         format!("Queue, stash  {}, {}", model.composer.queue.len(), model.composer.stash.len()),
+        String::new(),
+        "/debug messages shows every message of the context, with its checkpoints.".to_owned(),
     ]
 }
 

@@ -2,11 +2,11 @@
 
 use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
-use super::super::keymap::Action;
+use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
-use super::{actions, papers, setup, slash};
+use super::{actions, compose, papers, setup, slash, toast};
 
 /// Shows all actions and commands.
 pub(super) fn open_palette(model: &mut Model) {
@@ -72,6 +72,52 @@ pub(super) fn open_themes(model: &mut Model) {
     model.overlays.push(Overlay::Picker(Box::new(picker)));
 }
 
+/// Shows the editors a draft can be written in; what the configuration names is one of them.
+pub(super) fn open_editors(model: &mut Model) {
+    let chosen = model.external_editor.clone();
+    let is_known = EDITORS.iter().any(|(command, _)| *command == chosen);
+    let mut rows: Vec<PickerRow> = EDITORS
+        .iter()
+        .map(|(command, label)| (*command, *label))
+        .chain((!is_known).then_some((chosen.as_str(), chosen.as_str())))
+        .map(|(command, label)| PickerRow {
+            label: label.to_owned(),
+            detail: if command == chosen { "now".to_owned() } else { String::new() },
+            choice: Choice::Editor(command.to_owned()),
+        })
+        .collect();
+    rows.sort_by_key(|row| row.detail.is_empty());
+    let title = "External editor; another one: /editor COMMAND";
+    let picker = Picker::new(title, "/editor COMMAND takes any editor.", rows);
+    model.overlays.push(Overlay::Picker(Box::new(picker)));
+}
+
+/// Editors that are offered: the command, and what the list says. One with a window has to wait until
+/// the file is closed.
+pub(super) const EDITORS: [(&str, &str); 8] = [
+    ("", "As $VISUAL or $EDITOR says, else vi"),
+    ("vim", "vim"),
+    ("nvim", "nvim"),
+    ("hx", "hx (Helix)"),
+    ("nano", "nano"),
+    ("emacs -nw", "emacs -nw"),
+    ("code --wait", "code --wait (VS Code)"),
+    ("zed --wait", "zed --wait"),
+];
+
+/// The theme of this name from now on.
+pub(super) fn choose_theme(model: &mut Model, name: &str, now: f64) -> Vec<Effect> {
+    if !model.themes.known.iter().any(|known| known == name) {
+        let known = model.themes.known.join(", ");
+        toast(model, format!("There is no theme {name}; there are: {known}"), now);
+        return Vec::new();
+    }
+    name.clone_into(&mut model.themes.chosen);
+    let mut effects = vec![Effect::KeepTheme(name.to_owned())];
+    effects.extend(preview(model));
+    effects
+}
+
 /// What the screen should look like now: as the marked theme, or as chosen when nothing is marked any
 /// more. Nothing when it looks so already.
 pub(super) fn preview(model: &mut Model) -> Option<Effect> {
@@ -122,6 +168,9 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
     Some(Vec::new())
 }
 
+/// Commands that do nothing without words behind them.
+const NEED_WORDS: [&str; 2] = ["btw", "import"];
+
 fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
     match choice {
         Choice::Action(
@@ -129,10 +178,18 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             | Action::ExternalEditor
             | Action::ToggleShell
             | Action::Stash
+            | Action::FocusQueue
             | Action::PasteImage),
         ) => actions::compose(model, action, now),
         Choice::Action(action) => actions::global(model, action, now),
+        Choice::Command(name) if NEED_WORDS.contains(&name.as_str()) => {
+            // What is being written is not lost over this.
+            model.composer.put_aside();
+            model.composer.show(&format!("/{name} "));
+            Vec::new()
+        }
         Choice::Command(name) => slash::send(model, &format!("/{name}"), now),
+        Choice::Editor(command) => compose::choose_editor(model, command),
         Choice::Undo(at) => papers::undo_at(model, at),
         choice @ (Choice::Model(_) | Choice::Thinking(_) | Choice::Connect | Choice::Forget(_)) => {
             setup::choose(model, choice, now)
@@ -146,6 +203,11 @@ fn choose(model: &mut Model, choice: Choice, now: f64) -> Vec<Effect> {
             Vec::new()
         }
         Choice::Text(text) => {
+            if model.composer.put_aside() {
+                let key = model.keymap.key_for(Context::Composer, Action::Stash);
+                let key = key.unwrap_or_default();
+                toast(model, format!("What you were writing is put aside; {key} has it"), now);
+            }
             model.composer.show(&text);
             Vec::new()
         }

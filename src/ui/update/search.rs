@@ -1,4 +1,4 @@
-//! Searching the transcript and the pager.
+//! Searching the transcript, the pager and earlier contexts.
 
 use super::super::effect::Effect;
 use super::super::key::{KeyCode, KeyPress};
@@ -45,9 +45,11 @@ fn accept(model: &mut Model, now: f64) {
     if model.search.pattern.is_empty() {
         return;
     }
-    if let Some(Overlay::Pager(pager)) = model.overlays.last_mut() {
-        pager.pending.push(PagerMove::Match { forward: true, here: true });
-        return;
+    let to = PagerMove::Match { forward: true, here: true };
+    match model.overlays.last_mut() {
+        Some(Overlay::Pager(pager)) => return pager.pending.push(to),
+        Some(Overlay::Generation(past)) => return past.pending.push(to),
+        _ => {}
     }
     model.search.refresh(model.transcript.cells());
     let from = model.transcript.visible.map(|window| window.first);

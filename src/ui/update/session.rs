@@ -13,7 +13,7 @@ use super::super::model::transcript::{Position, Seen, Transcript};
 use super::super::model::{Focus, Model};
 use super::super::msg::Opened;
 use super::recall::Recall;
-use super::{slash, toast, wire};
+use super::{queue, slash, toast, wire};
 use crate::wire::PromptOutcome;
 
 /// Opens another session; the present one is left as it is.
@@ -55,6 +55,7 @@ pub(super) fn opened(
     (model.transcript, model.timeline) = (transcript, timeline);
     let toast = model.status.toast.take();
     model.status = Status { info: opened.info, toast, ..status };
+    model.status.price_the_past();
     if let Some(shown) = shown {
         shown.put_back(model);
     }
@@ -147,6 +148,10 @@ pub(super) fn reset(model: &mut Model) {
     fresh.shows_thinking = model.shows_thinking;
     fresh.shell = model.shell.take();
     fresh.hooks = std::mem::take(&mut model.hooks);
+    fresh.engine_elsewhere = model.engine_elsewhere;
+    fresh.queue = std::mem::take(&mut model.queue);
+    fresh.external_editor = std::mem::take(&mut model.external_editor);
+    fresh.known_models = std::mem::take(&mut model.known_models);
     fresh.place = model.place.take();
     fresh.first_prompt = model.first_prompt.take();
     fresh.start_warnings = std::mem::take(&mut model.start_warnings);
@@ -226,10 +231,13 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
 const BELL_AFTER_SECONDS: f64 = 5.0;
 
 pub(super) fn next_queued(model: &mut Model, now: f64) -> Vec<Effect> {
-    match model.composer.queue.pop_front() {
-        Some(text) => slash::send(model, &text, now),
-        None => Vec::new(),
+    if model.queue.holds_first() {
+        return Vec::new();
     }
+    let Some(text) = model.composer.queue.pop_front() else { return Vec::new() };
+    model.queue.first_went();
+    queue::settle(model);
+    slash::send(model, &text, now)
 }
 
 /// The engine is gone.

@@ -43,7 +43,9 @@ fn relist(model: &mut Model) -> Vec<Effect> {
     let Some(list) = list(model) else { return Vec::new() };
     list.request = id;
     let archived = list.archived;
-    vec![Effect::Sessions { id, task: Box::new(SessionTask::List { archived }) }]
+    let task =
+        if list.trash.is_some() { SessionTask::ListTrash } else { SessionTask::List { archived } };
+    vec![Effect::Sessions { id, task: Box::new(task) }]
 }
 
 /// Searches for what is typed.
@@ -51,7 +53,8 @@ fn search(model: &mut Model) -> Vec<Effect> {
     let id = model.next_effect();
     let Some(list) = list(model) else { return Vec::new() };
     let text = list.filter.text();
-    if list.query().is_empty() {
+    // What the deleted ones say is in no index.
+    if list.query().is_empty() || list.trash.is_some() {
         list.searching = None;
         list.set_hits(Vec::new());
         return Vec::new();
@@ -76,7 +79,7 @@ pub(super) fn write(model: &mut Model, key: KeyPress) -> Option<Vec<Effect>> {
                 Vec::new()
             })
         }
-        Some(Ask::Export(_)) => is_text.then(Vec::new),
+        Some(Ask::Export(_) | Ask::Purge) => is_text.then(Vec::new),
         None if is_text => {
             list.filter.key(key);
             Some(filtered(model))
@@ -140,6 +143,23 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
             effects.extend(search(model));
             return Some(effects);
         }
+        Action::ToggleTrash => {
+            list.trash = if list.trash.is_some() { None } else { Some(Vec::new()) };
+            list.rows = None;
+            list.marked = 0;
+            list.narrow();
+            let mut effects = relist(model);
+            effects.extend(search(model));
+            return Some(effects);
+        }
+        Action::Open => list.looks = !list.looks,
+        Action::ScrollUp => list.preview_scroll = list.preview_scroll.saturating_add(SCROLL),
+        Action::ScrollDown => list.preview_scroll = list.preview_scroll.saturating_sub(SCROLL),
+        Action::Purge if list.marked_trashed().is_some() => list.ask = Some(Ask::Purge),
+        Action::Choose if list.trash.is_some() => {
+            let Some(trashed) = list.marked_trashed().cloned() else { return Some(Vec::new()) };
+            return Some(ask(model, SessionTask::Undelete(Box::new(trashed))));
+        }
         Action::UndoDelete => {
             let Some(trashed) = list.deleted.pop() else {
                 toast(
@@ -155,6 +175,9 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
     }
     Some(Vec::new())
 }
+
+/// Lines the closer look moves with a key.
+const SCROLL: usize = 3;
 
 /// What is done with the marked session.
 fn with_marked(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect>> {
@@ -172,6 +195,10 @@ fn with_marked(model: &mut Model, action: Action, now: f64) -> Option<Vec<Effect
         return None;
     }
     let list = list(model)?;
+    if list.trash.is_some() {
+        toast(model, "It is deleted; Enter brings it back first", now);
+        return Some(Vec::new());
+    }
     let Some(row) = list.marked_row().cloned() else { return Some(Vec::new()) };
     let archived = list.archived;
     match action {
@@ -231,6 +258,12 @@ fn answer(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
             let asked = list.ask.take()?;
             let Some(session) = session else { return Some(Vec::new()) };
             let task = match asked {
+                Ask::Purge => {
+                    let Some(trashed) = list.marked_trashed().cloned() else {
+                        return Some(Vec::new());
+                    };
+                    SessionTask::Purge(Box::new(trashed))
+                }
                 Ask::Rename(title) => SessionTask::Rename(session, title.text()),
                 Ask::Export(marked) => {
                     let format = ExportFormat::ALL[marked.min(ExportFormat::ALL.len() - 1)];
@@ -246,7 +279,8 @@ fn answer(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
 
 /// Asks for a closer look at what is marked, when it is another session than before.
 pub(super) fn follow(model: &mut Model) -> Option<Effect> {
-    if model.screen.width < PREVIEW_FROM {
+    let width = model.screen.width;
+    if width < PREVIEW_FROM && !list(model)?.looks {
         return None;
     }
     let wanted = list(model)?.marked_row()?.session.clone();
@@ -255,7 +289,9 @@ pub(super) fn follow(model: &mut Model) -> Option<Effect> {
         return None;
     }
     let id = model.next_effect();
-    list(model)?.previewing = Some((id, wanted.dir.clone()));
+    let list = list(model)?;
+    list.previewing = Some((id, wanted.dir.clone()));
+    list.preview_scroll = 0;
     Some(Effect::Sessions { id, task: Box::new(SessionTask::Preview(wanted)) })
 }
 
@@ -263,6 +299,8 @@ pub(super) fn follow(model: &mut Model) -> Option<Effect> {
 pub(super) fn done(model: &mut Model, id: EffectId, done: SessionDone, now: f64) -> Vec<Effect> {
     match done {
         SessionDone::Listed(_)
+        | SessionDone::Trash(_)
+        | SessionDone::Snapshots(_)
         | SessionDone::Indexing(..)
         | SessionDone::Indexed
         | SessionDone::Found(_)
@@ -294,6 +332,13 @@ pub(super) fn done(model: &mut Model, id: EffectId, done: SessionDone, now: f64)
                 }
                 list.remember(*trashed);
             }
+        }
+        SessionDone::Purged(title, dir) => {
+            toast(model, format!("Deleted for good: {title}"), now);
+            if let Some(list) = list(model) {
+                list.deleted.retain(|trashed| trashed.dir != dir);
+            }
+            return relist(model);
         }
         SessionDone::Undeleted(_) => {
             toast(model, "It is back", now);
@@ -329,8 +374,11 @@ fn failed(model: &mut Model, id: EffectId, reason: String, now: f64) {
 
 /// Something for the list itself; dropped when it is no longer waited for.
 fn shown(model: &mut Model, id: EffectId, done: SessionDone) -> Vec<Effect> {
+    let work_dir = model.status.info.work_dir.clone();
     let Some(list) = list(model) else { return Vec::new() };
     match done {
+        SessionDone::Trash(all) if list.request == id => list.fill_trash(all, &work_dir),
+        SessionDone::Snapshots(all) if list.request == id => list.snapshots = all,
         SessionDone::Listed(rows) if list.request == id => list.fill(Ok(rows)),
         SessionDone::Indexing(done, total) if list.request == id => {
             list.indexing = Some((done, total));

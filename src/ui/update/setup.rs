@@ -14,12 +14,12 @@ use crate::config::edit::Edit;
 use crate::config::{Secret, Service};
 use crate::wire::Command;
 
-/// The commands carried out here: name, and what it does.
-pub(super) const COMMANDS: [(&str, &str); 4] = [
-    ("model", "Let another model answer, think or not; or connect one"),
-    ("login", "Connect a service: its key, its models"),
-    ("logout", "Take a key out of the configuration"),
-    ("reload", "Read the configuration again"),
+/// The commands carried out here: name, another name or none, and what it does.
+pub(super) const COMMANDS: [(&str, &str, &str); 4] = [
+    ("model", "", "Let another model answer, think or not; or connect one"),
+    ("login", "setup", "Connect a service: its key, its models"),
+    ("logout", "", "Take a key out of the configuration"),
+    ("reload", "", "Read the configuration again"),
 ];
 
 /// Carries out a command of [`COMMANDS`]; none when it is none.

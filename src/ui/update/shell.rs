@@ -33,6 +33,10 @@ pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
     model.transcript.push(CellKind::Tool(Box::new(cell)), false, now);
     model.transcript.scroll(Scroll::Bottom);
     model.shell = Some(ShellRun { id, call });
+    if model.engine_elsewhere {
+        let folder = model.status.info.work_dir.display().to_string();
+        toast(model, format!("Runs on this machine, in {folder}; not through the engine"), now);
+    }
     // The next command is most likely one too.
     model.composer.is_shell = true;
     vec![Effect::Remember(format!("!{command}")), Effect::Shell { id, command }]

@@ -5,8 +5,8 @@ use super::super::model::Model;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
 use super::{
-    compose, is_idle, ledger, overlay, pages, papers, picker, session, sessions, setup, shell,
-    tasks, toast,
+    arguments, compose, copy, is_idle, ledger, overlay, pages, papers, picker, session, sessions,
+    setup, shell, tasks, toast,
 };
 use crate::message::UserInput;
 use crate::wire::Command;
@@ -50,6 +50,16 @@ const LOCAL: &[LocalCommand] = &[
         name: "import",
         aliases: &[],
         description: "Let the model know a text file or another session: /import FILE or ID",
+    },
+    LocalCommand {
+        name: "copy",
+        aliases: &[],
+        description: "Copy the last answer, an earlier one, a block of code, or all",
+    },
+    LocalCommand {
+        name: "editor",
+        aliases: &[],
+        description: "Choose the external editor: /editor [command]",
     },
     LocalCommand { name: "replay", aliases: &[], description: "Play this session from its record" },
     LocalCommand { name: "new", aliases: &[], description: "Begin a new session" },
@@ -103,17 +113,30 @@ pub fn completions(model: &Model) -> Vec<Completion> {
     }
     let Some(text) = model.composer.editor.only_line() else { return Vec::new() };
     let Some(typed) = text.strip_prefix('/') else { return Vec::new() };
-    if typed.contains(|c: char| c.is_whitespace()) || model.composer.completion == DISMISSED {
+    if model.composer.completion == DISMISSED {
         return Vec::new();
     }
-    let found = commands(model, typed);
+    let found = match typed.split_once(' ') {
+        Some((name, typed)) => arguments::offers(model, name, typed),
+        None if typed.contains(char::is_whitespace) => Vec::new(),
+        None => commands(model, typed),
+    };
     match found.as_slice() {
-        [(only, _)] if only == typed => Vec::new(),
+        [(only, _)] if only == typed.trim_end() => Vec::new(),
         _ => found,
     }
 }
 
-/// The slash commands that begin with `typed` or are called so, the screen's own and the engine's.
+/// The command that `name` stands for: itself, or the one it is another name of.
+pub(super) fn proper_name(name: &str) -> &str {
+    LOCAL
+        .iter()
+        .find(|command| command.aliases.contains(&name))
+        .map_or(name, |command| command.name)
+}
+
+/// The slash commands that begin with `typed`, those called so first; when none does, those that
+/// have its letters in their order. The screen's own and the engine's.
 #[must_use]
 pub fn commands(model: &Model, typed: &str) -> Vec<Completion> {
     let local = LOCAL.iter().map(|command| {
@@ -128,17 +151,47 @@ pub fn commands(model: &Model, typed: &str) -> Vec<Completion> {
         .map(|command| {
             (command.name.clone(), command.description.clone(), command.aliases.join(" "))
         });
-    let mut found: Vec<_> = local
-        .chain(engine)
-        .filter(|(name, _, aliases)| {
-            name.starts_with(typed) || aliases.split(' ').any(|alias| alias == typed)
-        })
-        .map(|(name, description, _)| (name, description))
+    let own = setup::COMMANDS.iter().map(|(name, alias, description)| {
+        ((*name).to_owned(), (*description).to_owned(), (*alias).to_owned())
+    });
+    let all: Vec<_> = local.chain(own).chain(engine).collect();
+    let mut found: Vec<(u8, &(String, String, String))> = all
+        .iter()
+        .filter_map(|command| Some((nearness(&command.0, &command.2, typed)?, command)))
         .collect();
-    let own = setup::COMMANDS.iter().filter(|(name, _)| name.starts_with(typed));
-    found.extend(own.map(|(name, description)| ((*name).to_owned(), (*description).to_owned())));
     found.sort();
+    let best = found.first().map_or(0, |(nearness, _)| *nearness);
     found
+        .into_iter()
+        .filter(|(nearness, _)| best == FAR || *nearness < FAR)
+        .map(|(_, (name, description, aliases))| {
+            let called = aliases.split(' ').find(|alias| {
+                !name.starts_with(typed) && !alias.is_empty() && alias.starts_with(typed)
+            });
+            let also = called.map_or_else(String::new, |alias| format!(" (/{alias})"));
+            (name.clone(), format!("{description}{also}"))
+        })
+        .collect()
+}
+
+// Nothing but the letters, in their order.
+const FAR: u8 = 3;
+
+/// How near what is typed is to a command: smaller is nearer, none is not at all.
+fn nearness(name: &str, aliases: &str, typed: &str) -> Option<u8> {
+    let mut aliases = aliases.split(' ').filter(|alias| !alias.is_empty());
+    if name == typed || aliases.clone().any(|alias| alias == typed) {
+        return Some(0);
+    }
+    if name.starts_with(typed) {
+        return Some(1);
+    }
+    if aliases.any(|alias| alias.starts_with(typed)) {
+        return Some(2);
+    }
+    let mut letters = name.chars();
+    let has_all = typed.chars().all(|wanted| letters.any(|letter| letter == wanted));
+    (has_all && typed.chars().count() > 1).then_some(FAR)
 }
 
 // A completion index no list is long enough for: the list was closed.
@@ -255,6 +308,18 @@ fn local(model: &mut Model, text: &str, now: f64) -> Option<Vec<Effect>> {
     }
     if let Some(effects) = pages::command(model, command.name, rest.trim(), now) {
         return Some(effects);
+    }
+    match command.name {
+        "copy" => return Some(copy::command(model, rest.trim(), now)),
+        "editor" if rest.trim().is_empty() => {
+            picker::open_editors(model);
+            return Some(Vec::new());
+        }
+        "editor" => return Some(compose::choose_editor(model, rest.trim().to_owned())),
+        "theme" if !rest.trim().is_empty() => {
+            return Some(picker::choose_theme(model, rest.trim(), now));
+        }
+        _ => {}
     }
     // What stands behind the others is for the engine, or a sentence.
     if !rest.trim().is_empty() {

@@ -6,10 +6,12 @@ mod drafting;
 mod everykey;
 mod habits;
 mod question;
+mod queueing;
 mod rewind;
 mod selecting;
 mod sessions;
 mod setup;
+mod slashes;
 mod time;
 mod travel;
 

@@ -3,7 +3,7 @@
 
 use super::super::model::Model;
 use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
-use super::super::model::status::Activity;
+use super::super::model::status::{Activity, CallCost};
 use super::super::model::timeline::Jump;
 use super::{generation, ledger, pages, tasks, timeline};
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
@@ -107,6 +107,7 @@ fn last_cell(model: &Model) -> Option<CellId> {
 }
 
 fn begin_turn(model: &mut Model, text: &str, at: f64) {
+    model.status.turns += 1;
     let start = model.turn_start;
     model.transcript.finish_from(start, at);
     model.turn_start = model.transcript.cells().len();
@@ -194,9 +195,15 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
     if let Some(usage) = update.token_usage {
         status.last_usage = Some(usage);
         status.requests += 1;
-        if let Some(price) = status.info.price {
-            *status.cost.get_or_insert(0.0) += price.cost(&usage);
+        let cost = status.info.price.map(|price| price.cost(&usage));
+        if let Some(cost) = cost {
+            *status.cost.get_or_insert(0.0) += cost;
         }
+        let step = match status.activity {
+            Activity::Running { step, .. } => step,
+            _ => 0,
+        };
+        status.calls.push(CallCost { turn: status.turns, step, usage, cost });
         let total = &mut status.total_usage;
         total.input_other += usage.input_other;
         total.output += usage.output;

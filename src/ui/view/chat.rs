@@ -98,10 +98,9 @@ pub(super) fn draw(
         visible,
         width: area.width,
         measured,
-        pager_top: None,
-        asked_top: None,
         pane,
         selected,
+        ..FrameInfo::default()
     }
 }
 

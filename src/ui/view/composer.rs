@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position as Point, Rect};
 use ratatui::widgets::{Clear, Widget};
 
+use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::status::Activity;
 use super::super::render::sanitize::sanitize;
@@ -68,10 +69,18 @@ fn draw_rule(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     let mut badges = Vec::new();
     let queued = model.composer.queue.len();
     if queued > 0 {
-        badges.push(format!("{queued} queued {} takes it back", theme.marks.up));
+        let key = model.keymap.key_for(Context::Composer, Action::FocusQueue);
+        let key = key
+            .filter(|_| area.width >= 60)
+            .map_or_else(String::new, |key| format!(" {} {key} changes", theme.marks.separator));
+        badges.push(format!("{queued} queued {} takes it back{key}", theme.marks.up));
     }
     if model.composer.is_shell {
-        badges.push("shell: runs here, the model is not told".to_owned());
+        badges.push(if model.engine_elsewhere {
+            "shell: on this machine, not through the engine".to_owned()
+        } else {
+            "shell: runs here, the model is not told".to_owned()
+        });
     }
     if let Some(vim) = &model.composer.vim {
         badges.push(format!("{} {}", vim.mode.name(), vim.pending()).trim_end().to_owned());

@@ -9,13 +9,14 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::super::model::Model;
 use super::super::model::generation::{GenerationView, Item, LossList, Page};
-use super::super::model::overlay::PagerMove;
-use super::super::model::transcript::Scroll;
+use super::super::model::search::{compile, matches};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{truncate_line, width as text_width};
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
+use super::chat::mark_matches;
+use super::pager::moved;
 use super::put::put;
 use super::{Caches, cells, layout, panel};
 use crate::message::Role;
@@ -66,27 +67,23 @@ pub(super) fn draw(
     };
     let lines = all(model, view, items, theme, caches, body.width);
     let last = lines.len().saturating_sub(usize::from(body.height));
+    let pattern = model.search.marked().and_then(|pattern| compile(&pattern));
     let mut top = view.top.min(last);
     for step in &view.pending {
-        top = moved(*step, top, last, body.height).min(last);
+        let is_match = |at: usize| {
+            let pattern = pattern.as_ref();
+            pattern.is_some_and(|pattern| matches(pattern, &lines[at].to_string()).next().is_some())
+        };
+        top = moved(*step, top, (lines.len(), body.height), is_match);
     }
     for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
-        line.render(Rect { y, height: 1, ..body }, buffer);
+        let place = Rect { y, height: 1, ..body };
+        line.render(place, buffer);
+        if let Some(pattern) = &pattern {
+            mark_matches(pattern, line, theme, place, buffer);
+        }
     }
     Some(top)
-}
-
-fn moved(step: PagerMove, top: usize, last: usize, rows: u16) -> usize {
-    let rows = i32::from(rows);
-    let by = |lines: i32| top.saturating_add_signed(isize::try_from(lines).unwrap_or_default());
-    match step {
-        PagerMove::Scroll(Scroll::Lines(count)) => by(count),
-        PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1)),
-        PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1)),
-        PagerMove::Scroll(Scroll::Top) => 0,
-        PagerMove::Scroll(Scroll::Bottom) => last,
-        PagerMove::Scroll(_) | PagerMove::Match { .. } => top,
-    }
 }
 
 fn all(

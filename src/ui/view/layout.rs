@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::super::model::Model;
 use super::super::theme::Theme;
-use super::{approval, question};
+use super::{approval, question, queue};
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) struct Layout {
     pub sidebar: Option<Rect>,
     /// The approval panel, or the question panel.
     pub approval: Option<Rect>,
+    /// What waits for the running turn to end.
+    pub queue: Option<Rect>,
     /// The composer with the line above it.
     pub composer: Rect,
     /// The last line.
@@ -72,6 +74,14 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let composer = bottom(rest, (text_rows.min(most) + rule).min(rest.height));
     let rest = Rect { height: rest.height - composer.height, ..rest };
 
+    let waiting = if is_whole || is_reading || model.screen.is_zoomed {
+        0
+    } else {
+        queue::height(model, rest.width).min(rest.height / 3)
+    };
+    let queue = (waiting > 0).then(|| bottom(rest, waiting));
+    let rest = Rect { height: rest.height - waiting, ..rest };
+
     let approval = model.approvals.current().map(|_| {
         let wanted = approval::height(model, rest.width, subject_rows);
         // The transcript keeps a few lines, so that one sees what led to the question.
@@ -87,7 +97,7 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let approval = approval.or_else(question);
     let overlay = Rect { height: area.height - status_height, ..area };
     let chat = Rect { height: rest.height - approval.map_or(0, |area| area.height), ..rest };
-    Layout { chat, sidebar, approval, composer, status, overlay }
+    Layout { chat, sidebar, approval, queue, composer, status, overlay }
 }
 
 fn bottom(area: Rect, height: u16) -> Rect {

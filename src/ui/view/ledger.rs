@@ -1,5 +1,7 @@
 //! What fills the context: the gauge in numbers, tokens by kind as bars, and every message.
 
+use std::cmp::Ordering;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -8,10 +10,12 @@ use ratatui::widgets::Widget;
 
 use super::super::model::Model;
 use super::super::model::ledger::LedgerView;
+use super::super::model::status::CallCost;
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{truncate, truncate_line, width as text_width};
 use super::super::theme::Theme;
+use super::super::update::money;
 use super::panel;
 use super::put::put;
 use super::statusline::gauge_style;
@@ -44,6 +48,7 @@ pub(super) fn draw(
     }
     let rest = Rect { y, height: inner.bottom().saturating_sub(y), ..inner };
     match &view.ledger {
+        _ if view.by_call => calls(model, view, theme, rest, buffer),
         Some(_) => list(view, theme, rest, buffer),
         None => put(buffer, (rest.x, rest.y), rest.width, "Adding it up…", theme.muted),
     }
@@ -86,9 +91,13 @@ fn facts(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
                 format::count(steps, "step", "steps")
             ));
         }
+        if let Some(cost) = status.next_cost(growth) {
+            text.push_str(&format!("; about {}", money(cost)));
+        }
         lines.push(Line::styled(text, theme.muted));
     }
     lines.extend(spent(model, theme));
+    lines.push(cost(model, theme));
     lines
 }
 
@@ -118,6 +127,90 @@ fn spent(model: &Model, theme: &Theme) -> Option<Line<'static>> {
         format::tokens(total.output)
     );
     Some(Line::styled(text, theme.muted))
+}
+
+/// What the session cost, what a step did; or that nobody knows.
+fn cost(model: &Model, theme: &Theme) -> Line<'static> {
+    let status = &model.status;
+    let Some(total) = status.cost else {
+        let name = status.info.model.as_deref().unwrap_or("the model");
+        let text = format!(
+            "Cost unknown: no price = {{ input, output }} is set for {} in config.toml",
+            sanitize(name)
+        );
+        return Line::styled(text, theme.muted);
+    };
+    let mut text = format!("Cost {}", money(total));
+    if status.cost_is_estimate {
+        text.push_str(" (earlier turns at today's price)");
+    }
+    let known: Vec<f64> = status.calls.iter().filter_map(|call| call.cost).collect();
+    if let (Some(last), Ok(count)) = (known.last(), u32::try_from(known.len())) {
+        let average = total / f64::from(count.max(1));
+        text.push_str(&format!("; {} a step, the last {}", money(average), money(*last)));
+    }
+    Line::styled(text, theme.text)
+}
+
+/// The calls of the model, each with its tokens and what it cost.
+fn calls(model: &Model, view: &LedgerView, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    let all = &model.status.calls;
+    let mut order: Vec<usize> = (0..all.len()).rev().collect();
+    if !view.by_age {
+        // Where no price is known the tokens tell what was dear.
+        let weight = |index: &usize| {
+            let usage = all[*index].usage;
+            (all[*index].cost.unwrap_or(0.0), usage.input() + usage.output)
+        };
+        order.sort_by(|a, b| weight(b).partial_cmp(&weight(a)).unwrap_or(Ordering::Equal));
+    }
+    let what = if view.by_age { "the latest first" } else { "the dearest first" };
+    let head = format!(" {}, {what} ", format::count(all.len(), "step", "steps"));
+    let body = headed(head, theme, area, buffer);
+    let height = usize::from(body.height);
+    let first = view.marked.saturating_sub(height.saturating_sub(1));
+    for ((at, index), y) in
+        order.into_iter().enumerate().skip(first).take(height).zip(body.y..body.bottom())
+    {
+        let place = Rect { y, height: 1, ..body };
+        call_line(&all[index], theme, body.width).render(place, buffer);
+        if at == view.marked {
+            buffer.set_style(place, theme.selection);
+        }
+    }
+}
+
+fn call_line(call: &CallCost, theme: &Theme, width: u16) -> Line<'static> {
+    let usage = &call.usage;
+    let input = usage.input();
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for a person")]
+    let cached = if input == 0 { 0.0 } else { usage.input_cache_read as f64 / input as f64 };
+    let cost = call.cost.map_or_else(|| "no price".to_owned(), money);
+    let line = Line::from(vec![
+        Span::styled(format!("{cost:>9}  "), theme.strong),
+        Span::styled(format!("turn {:<4} step {:<4}", call.turn, call.step), theme.text),
+        Span::styled(
+            format!(
+                "  sent {:>7}, {:>4} from the cache; received {:>6}",
+                format::tokens(input),
+                format::percent(cached),
+                format::tokens(usage.output)
+            ),
+            theme.muted,
+        ),
+    ]);
+    truncate_line(line, usize::from(width))
+}
+
+/// A line with words in it over a list; says where the list is.
+fn headed(words: String, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Rect {
+    let line = theme.marks.line.repeat(usize::from(area.width));
+    put(buffer, (area.x, area.y), area.width, line, theme.border);
+    put(buffer, (area.x + 2, area.y), area.width.saturating_sub(4), words, theme.title);
+    Rect { y: area.y + 1, height: area.height - 1, ..area }
 }
 
 fn name(kind: LedgerKind) -> &'static str {
@@ -175,12 +268,9 @@ fn list(view: &LedgerView, theme: &Theme, area: Rect, buffer: &mut Buffer) {
     }
     let order = if view.by_age { "the latest first" } else { "the largest first" };
     let rows = view.rows();
-    let line = theme.marks.line.repeat(usize::from(area.width));
-    put(buffer, (area.x, area.y), area.width, line, theme.border);
     let head =
         format!(" {}, {order}; estimated ", format::count(rows.len(), "message", "messages"));
-    put(buffer, (area.x + 2, area.y), area.width.saturating_sub(4), head, theme.title);
-    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let body = headed(head, theme, area, buffer);
     let height = usize::from(body.height);
     let first = view.marked.saturating_sub(height.saturating_sub(1));
     for ((index, row), y) in

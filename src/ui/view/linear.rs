@@ -243,7 +243,7 @@ fn panel(
     if let Some(Overlay::Pager(cell)) = model.overlays.last() {
         *pager_top = pager::draw(model, cell, theme, caches, area, &mut buffer, now);
     } else if let Some(overlay) = model.overlays.last() {
-        draw_overlay(model, overlay, theme, area, &mut buffer, now);
+        draw_overlay(model, overlay, theme, area, &mut buffer, now, &mut None);
     } else if model.approvals.current().is_some() {
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);

@@ -25,6 +25,7 @@ mod picker;
 mod progress;
 mod put;
 mod question;
+mod queue;
 mod replay;
 mod rewind;
 #[cfg(test)]
@@ -119,6 +120,9 @@ pub fn view(
         Some(replay) => replay::draw(replay, theme, layout.composer, buffer),
         None => cursor = composer::draw(model, theme, layout.composer, buffer),
     }
+    if let Some(area) = layout.queue {
+        cursor = queue::draw(model, theme, area, buffer).or(cursor);
+    }
     if let Some(area) = layout.approval {
         let panel = if model.approvals.is_empty() {
             question::draw(model, theme, area, buffer, now)
@@ -132,6 +136,7 @@ pub fn view(
     statusline::draw(model, theme, layout.status, buffer, now);
     if let Some(Overlay::Generation(past)) = model.overlays.last() {
         info.pager_top = generation::draw(model, past, theme, caches, layout.overlay, buffer);
+        cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
     } else if let Some(Overlay::Pager(pager)) = model.overlays.last() {
         info.pager_top = pager::draw(model, pager, theme, caches, layout.overlay, buffer, now);
         cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
@@ -139,12 +144,14 @@ pub fn view(
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall);
+        let scroll = &mut info.preview_scroll;
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall, scroll);
     }
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
         Context::Composer
         | Context::Sessions
+        | Context::Trash
         | Context::Picker
         | Context::Search
         | Context::Dialog => true,
@@ -152,6 +159,7 @@ pub fn view(
         Context::Question => {
             model.questions.current().is_some_and(|asking| asking.writing.is_some())
         }
+        Context::Queue => model.queue.writing.is_some(),
         Context::Calls | Context::Ledger | Context::Past | Context::Losses => false,
         Context::Tasks
         | Context::Timeline
@@ -175,6 +183,7 @@ fn draw_overlay(
     area: ratatui::layout::Rect,
     buffer: &mut ratatui::buffer::Buffer,
     now: f64,
+    scrolled: &mut Option<usize>,
 ) -> Option<Point> {
     match overlay {
         // It has been drawn already: it needs the caches.
@@ -184,7 +193,9 @@ fn draw_overlay(
         Overlay::Calls => calls::draw_overlay(model, theme, area, buffer, now),
         Overlay::Restore(restore) => dialog::draw_restore(restore, theme, area, buffer),
         Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
-        Overlay::Sessions(list) => return sessions::draw(model, list, theme, area, buffer, now),
+        Overlay::Sessions(list) => {
+            return sessions::draw(model, list, theme, area, buffer, now, scrolled);
+        }
         Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
         Overlay::Timeline => {
             let inner = panel::draw("Timeline", theme, area, buffer);

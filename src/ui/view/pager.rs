@@ -52,33 +52,13 @@ pub(super) fn draw(
     let pattern = model.search.marked().and_then(|pattern| compile(&pattern));
     let mut top = pager.top.min(last);
     for step in &pager.pending {
-        let by = |lines: i32, top: usize| {
-            top.saturating_add_signed(isize::try_from(lines).unwrap_or_default())
+        let is_match = |at: usize| {
+            pattern.as_ref().is_some_and(|pattern| {
+                let line = lines.lines(at..at + 1, theme, hl);
+                line.iter().any(|line| matches(pattern, &line.to_string()).next().is_some())
+            })
         };
-        let rows = i32::from(body.height);
-        top = match *step {
-            PagerMove::Scroll(Scroll::Lines(count)) => by(count, top),
-            PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1), top),
-            PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1), top),
-            PagerMove::Scroll(Scroll::Top) => 0,
-            PagerMove::Scroll(Scroll::Bottom) => last,
-            PagerMove::Scroll(_) => top,
-            PagerMove::Match { forward, here } => {
-                let is_match = |at: &usize| {
-                    pattern.as_ref().is_some_and(|pattern| {
-                        let line = lines.lines(*at..at + 1, theme, hl);
-                        line.iter().any(|l| matches(pattern, &l.to_string()).next().is_some())
-                    })
-                };
-                let found = if forward {
-                    (top + usize::from(!here)..lines.len()).find(is_match)
-                } else {
-                    (0..top).rev().find(is_match)
-                };
-                found.unwrap_or(top)
-            }
-        }
-        .min(last);
+        top = moved(*step, top, (lines.len(), body.height), is_match);
     }
     if head > 0 {
         let end = (top + height).min(lines.len());
@@ -102,6 +82,35 @@ pub(super) fn draw(
         }
     }
     Some(top)
+}
+
+/// The first line after a move in `count` lines, of which `rows` are seen.
+pub(super) fn moved(
+    step: PagerMove,
+    top: usize,
+    (count, rows): (usize, u16),
+    is_match: impl Fn(usize) -> bool,
+) -> usize {
+    let last = count.saturating_sub(usize::from(rows));
+    let rows = i32::from(rows);
+    let by = |lines: i32| top.saturating_add_signed(isize::try_from(lines).unwrap_or_default());
+    let to = match step {
+        PagerMove::Scroll(Scroll::Lines(count)) => by(count),
+        PagerMove::Scroll(Scroll::HalfPages(count)) => by(count * (rows / 2).max(1)),
+        PagerMove::Scroll(Scroll::Pages(count)) => by(count * (rows - 1).max(1)),
+        PagerMove::Scroll(Scroll::Top) => 0,
+        PagerMove::Scroll(Scroll::Bottom) => last,
+        PagerMove::Scroll(_) => top,
+        PagerMove::Match { forward, here } => {
+            let found = if forward {
+                (top + usize::from(!here)..count).find(|at| is_match(*at))
+            } else {
+                (0..top).rev().find(|at| is_match(*at))
+            };
+            found.unwrap_or(top)
+        }
+    };
+    to.min(last)
 }
 
 fn title(cell: &Cell) -> String {

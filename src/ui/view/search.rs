@@ -12,7 +12,8 @@ use super::put::put;
 
 /// Draws the line at the bottom of `area` while there is a search; says where the cursor is.
 pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Point> {
-    let is_pager = matches!(model.overlays.last(), Some(Overlay::Pager(_)));
+    let is_pager =
+        matches!(model.overlays.last(), Some(Overlay::Pager(_) | Overlay::Generation(_)));
     let is_shown = model.search.typing.is_some()
         || !model.search.pattern.is_empty() && (model.focus == Focus::Transcript || is_pager);
     if !is_shown || area.height < 2 || area.width < 10 {

@@ -172,3 +172,40 @@ fn esc_leaves_insert_mode_first_and_stops_the_turn_then() {
     h.keys("<esc>");
     assert_eq!(sent(&mut h), [Command::Cancel]);
 }
+
+#[test]
+fn a_command_for_the_shell_stays_one_through_history_editor_and_stopping() {
+    let mut h = Harness::new(80, 24);
+    h.keys("!ls<enter>");
+    let id = h.take_effects().into_iter().find_map(|effect| match effect {
+        Effect::Shell { id, .. } => Some(id),
+        _ => None,
+    });
+    h.send(Msg::ShellEnded { id: id.expect("it runs"), result: Ok(ToolReturn::ok("", "")) });
+    h.keys("<up>");
+    assert!(h.model.composer.is_shell, "what was run comes back as what it was");
+    assert_eq!(h.model.composer.editor.text(), "ls");
+    h.keys(" -l<ctrl-o>").send(Msg::Edited(Ok("ls -la\n".into())));
+    assert!(h.model.composer.is_shell, "it is not sent to the model by mistake");
+    h.take_effects();
+    h.keys("<ctrl-c>");
+    assert!(h.take_effects().contains(&Effect::Remember("!ls -la".into())));
+    h.keys("<up>");
+    assert!(h.model.composer.is_shell);
+
+    let mut h = Harness::new(80, 24);
+    h.begin_turn("go").step(1).keys("a prompt<enter>!make");
+    h.keys("<ctrl-c>");
+    assert!(!h.model.composer.is_shell, "a prompt does not become a command");
+    assert_eq!(h.model.composer.editor.text(), "a prompt");
+    assert_eq!(h.model.composer.stash, ["!make"]);
+}
+
+#[test]
+fn an_earlier_prompt_does_not_cost_what_is_being_written() {
+    let mut h = Harness::new(80, 24);
+    h.send(Msg::History(vec!["fix the parser".into()]));
+    h.keys("half a thought<ctrl-r>pars<enter>");
+    assert_eq!(h.model.composer.editor.text(), "fix the parser");
+    assert_eq!(h.model.composer.stash, ["half a thought"]);
+}

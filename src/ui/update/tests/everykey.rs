@@ -69,9 +69,12 @@ fn states() -> Vec<Harness> {
         questions(false),
         questions(true),
         after(running(), "waits<enter>"),
+        after(running(), "one<enter>two<enter><alt-q>"),
+        after(running(), "one<enter>two<enter><alt-q><up>"),
         after(questions(true), "<right>"),
         after(asked(), "<right><down>"),
     ];
+    states.extend(super::sessions::trashes());
     for keys in [
         "one two",
         "one two<ctrl-a>",
@@ -230,7 +233,7 @@ fn a_question_beside_the_conversation_is_answered_in_a_panel() {
 #[test]
 fn pages_say_what_they_are_asked_for() {
     for (command, words) in [
-        ("/usage", "Since this screen opened"),
+        ("/usage", "In this session"),
         ("/mcp", "No MCP servers"),
         ("/hooks", "No hooks"),
         ("/debug", "0a1b2c3d-0000"),

@@ -377,3 +377,119 @@ fn a_recording_carries_nothing_out_and_leads_back() {
     h.keys("q");
     assert_eq!(h.take_effects().last(), Some(&Effect::Quit));
 }
+
+fn deleted(id: &str, title: &str) -> (Trashed, u64) {
+    let trashed = Trashed {
+        id: SessionId(id.into()),
+        title: title.into(),
+        work_dir: Some("/home/me/project".into()),
+        deleted_at: std::time::UNIX_EPOCH,
+        dir: PathBuf::from(format!("/share/trash/1-a/b/{id}")),
+    };
+    (trashed, 2048)
+}
+
+/// The trash over the screen, with two sessions in it.
+fn trash(width: u16) -> Harness {
+    let mut h = Harness::new(width, 24);
+    h.keys("<ctrl-g>").take_effects();
+    h.keys("<alt-x>");
+    let (id, asked) = task(&mut h);
+    assert_eq!(asked, SessionTask::ListTrash);
+    let all = vec![deleted("s1", "Parser"), deleted("s2", "Notes")];
+    done(&mut h, id, SessionDone::Trash(all));
+    h.take_effects();
+    h
+}
+
+#[test]
+fn the_trash_is_listed_and_a_session_brought_back() {
+    let mut h = trash(160);
+    assert_eq!(h.model.context(h.now), Context::Trash);
+    let picture = h.picture();
+    for words in ["Deleted sessions", "Parser", "Notes", "enter bring back", "delete for good"] {
+        assert!(picture.contains(words), "{words}: {picture}");
+    }
+    h.keys("Not<ctrl-r>");
+    assert_eq!(titles(&h), ["Notes"], "typing narrows it; it is not looked for in the index");
+    assert!(list(&h).ask.is_none(), "what is deleted is not renamed");
+    h.take_effects();
+    h.keys("<enter>");
+    let (id, asked) = task(&mut h);
+    assert_eq!(asked, SessionTask::Undelete(Box::new(deleted("s2", "Notes").0)));
+    done(&mut h, id, SessionDone::Undeleted(SessionId("s2".into())));
+    assert_eq!(task(&mut h).1, SessionTask::ListTrash, "the trash is read again");
+    h.keys("<backspace><backspace><backspace><alt-x>");
+    assert_eq!(task(&mut h).1, SessionTask::List { archived: false });
+    assert_eq!(h.model.context(h.now), Context::Sessions);
+}
+
+#[test]
+fn deleting_for_good_asks_first() {
+    let mut h = trash(100);
+    h.keys("<ctrl-x>");
+    assert!(h.picture().contains("Nothing brings it back then"), "{}", h.picture());
+    h.take_effects();
+    h.keys("<esc>");
+    assert!(list(&h).ask.is_none() && list(&h).trash.is_some());
+    assert!(h.take_effects().iter().all(|e| !matches!(e, Effect::Sessions { .. })));
+    h.keys("<down><delete><enter>");
+    let (id, asked) = task(&mut h);
+    let gone = deleted("s2", "Notes").0;
+    assert_eq!(asked, SessionTask::Purge(Box::new(gone.clone())));
+    done(&mut h, id, SessionDone::Purged(gone.title, gone.dir));
+    assert!(h.picture().contains("Deleted for good: Notes"), "{}", h.picture());
+    assert_eq!(task(&mut h).1, SessionTask::ListTrash);
+}
+
+#[test]
+fn the_closer_look_scrolls_and_has_the_panel_where_there_is_no_room_beside_the_list() {
+    use crate::message::Role;
+    use crate::session::Said;
+    let mut h = trash(80);
+    assert!(h.take_effects().is_empty(), "nothing is looked at: there is no room");
+    h.keys("<right>");
+    let (id, asked) = task(&mut h);
+    assert!(matches!(&asked, SessionTask::Preview(session) if session.id.0 == "s1"), "{asked:?}");
+    let said = |n: usize| Said { role: Role::User, text: format!("line {n} of it") };
+    let preview =
+        Preview { last: (0..60).map(said).collect(), snapshots: 3072, ..Preview::default() };
+    done(&mut h, id, SessionDone::Preview(Box::new(preview)));
+    let picture = h.picture();
+    assert!(picture.contains("line 59 of it") && picture.contains("of snapshots"), "{picture}");
+    h.keys("<alt-up><alt-up>");
+    let picture = h.picture();
+    assert!(!picture.contains("line 59 of it") && picture.contains("line 53 of it"), "{picture}");
+    for _ in 0..60 {
+        h.keys("<alt-up>");
+    }
+    assert!(h.picture().contains("line 0 of it"), "{}", h.picture());
+    h.keys("<alt-down>");
+    assert!(!h.picture().contains("line 0 of it"), "no further up than there is text");
+    h.keys("<down>");
+    assert_eq!(list(&h).preview_scroll, 0, "another session is looked at from its end");
+    h.keys("<left>");
+    assert!(!list(&h).looks);
+}
+
+#[test]
+fn sizes_in_the_list_include_snapshots() {
+    let mut h = Harness::new(100, 24);
+    h.keys("<ctrl-g>");
+    let (id, _) = task(&mut h);
+    let listed = row("s1", "Parser", "/home/me/project");
+    let dir = listed.session.dir.clone();
+    done(&mut h, id, SessionDone::Listed(vec![listed]));
+    done(&mut h, id, SessionDone::Snapshots([(dir, 5_000_000)].into()));
+    let weighed = list(&h).weight(list(&h).all().first().expect("a row"));
+    assert_eq!(weighed, 5_000_010);
+    assert!(h.picture().contains(&crate::ui::render::format::size(5_000_010)), "{}", h.picture());
+}
+
+/// The trash in states in which every key of it does something.
+pub(crate) fn trashes() -> Vec<Harness> {
+    let (mut below, mut scrolled) = (trash(100), trash(100));
+    below.keys("<down>");
+    scrolled.keys("<alt-up>");
+    vec![trash(100), below, scrolled]
+}

@@ -40,6 +40,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
+    scrolled: &mut Option<usize>,
 ) -> Option<Point> {
     let area = panel::centred(area, 200, area.height.saturating_sub(2).max(4));
     let inner = panel::draw(&title(list), theme, area, buffer);
@@ -50,11 +51,15 @@ pub(super) fn draw(
     draw_counts(list, theme, inner, buffer);
     let mut asked = None;
     if let Some(ask) = &list.ask {
-        let height = if matches!(ask, Ask::Rename(_)) { 2 } else { 4 };
+        let height = if matches!(ask, Ask::Export(_)) { 4 } else { 2 };
         let height = height.min(rows.height);
         let place = Rect { y: rows.bottom() - height, height, ..rows };
         rows.height -= height;
         asked = draw_ask(ask, theme, place, buffer);
+    }
+    if list.looks {
+        *scrolled = Some(preview::draw(list, theme, rows, buffer));
+        return if list.ask.is_some() { asked } else { cursor };
     }
     let has_preview = model.screen.width >= PREVIEW_FROM && rows.width >= 90;
     let mut left = rows;
@@ -64,21 +69,27 @@ pub(super) fn draw(
         for y in right.y..right.bottom() {
             put(buffer, (right.x - 2, y), 1, theme.marks.bar, theme.border);
         }
-        preview::draw(list, theme, right, buffer);
+        *scrolled = Some(preview::draw(list, theme, right, buffer));
     }
     draw_list(model, list, theme, left, buffer, now);
     if list.ask.is_some() { asked } else { cursor }
 }
 
 fn title(list: &SessionList) -> String {
-    let which = if list.archived { "Archived sessions" } else { "Sessions" };
+    let which = if list.trash.is_some() {
+        "Deleted sessions"
+    } else if list.archived {
+        "Archived sessions"
+    } else {
+        "Sessions"
+    };
     let of = if list.only_here { " of this folder" } else { " of all folders" };
     format!("{which}{of}")
 }
 
 /// How many are shown, what they take, how far the index is: at the right of the search line.
 fn draw_counts(list: &SessionList, theme: &Theme, area: Rect, buffer: &mut Buffer) {
-    let bytes: u64 = list.shown().map(|row| row.bytes).sum();
+    let bytes: u64 = list.shown().map(|row| list.weight(row)).sum();
     let text = match list.indexing {
         Some((done, total)) => format!("indexing {done} of {total}"),
         None if list.rows.is_none() => String::new(),
@@ -133,6 +144,9 @@ fn message(list: &SessionList) -> Option<String> {
     match &list.rows {
         None => Some("Reading…".to_owned()),
         Some(Err(reason)) => Some(sanitize(reason).into_owned()),
+        Some(Ok(all)) if all.is_empty() && list.trash.is_some() => {
+            Some("The trash is empty.".to_owned())
+        }
         Some(Ok(all)) if all.is_empty() && list.archived => Some("Nothing is archived.".to_owned()),
         Some(Ok(all)) if all.is_empty() => {
             Some("No sessions yet: each conversation will be listed here.".to_owned())
@@ -142,6 +156,7 @@ fn message(list: &SessionList) -> Option<String> {
         Some(Ok(_)) if list.only_here => {
             Some("Nothing in this folder; Tab looks into all folders.".to_owned())
         }
+        Some(Ok(_)) if list.trash.is_some() => Some("No title has this in it.".to_owned()),
         Some(Ok(_)) => Some("No title has this in it, and nobody said it.".to_owned()),
     }
 }
@@ -176,7 +191,7 @@ fn draw_session(
     let is_current = model.status.info.id.as_ref() == Some(&row.session.id);
     let mut right = format::ago(age);
     if area.width >= 50 {
-        right = format!("{right}  {:>7}", format::size(row.bytes));
+        right = format!("{right}  {:>7}", format::size(list.weight(row)));
     }
     if area.width >= 70 {
         right = format!("{right}  {}", sanitize(row.session.id.short()));
@@ -249,6 +264,13 @@ fn draw_ask(ask: &Ask, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option
             );
             let input = Rect { y: area.bottom() - 1, height: 1, ..area };
             title.draw(theme.text, input, buffer)
+        }
+        Ask::Purge => {
+            let text = "Delete it for good? Nothing brings it back then.";
+            put(buffer, (area.x, area.y), area.width, text, theme.danger);
+            let keys = "Enter deletes it, Esc leaves it in the trash";
+            put(buffer, (area.x, area.bottom() - 1), area.width, keys, theme.muted);
+            None
         }
         Ask::Export(marked) => {
             put(buffer, (area.x, area.y), area.width, "Export into this folder as", theme.muted);

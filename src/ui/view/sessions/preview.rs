@@ -11,6 +11,7 @@ use super::super::super::render::sanitize::sanitize;
 use super::super::super::render::width::truncate_line;
 use super::super::super::render::wrap::wrap;
 use super::super::super::theme::Theme;
+use super::super::put::put;
 use crate::message::{Role, TodoStatus};
 use crate::session::Preview;
 
@@ -21,13 +22,13 @@ const TODOS: usize = 5;
 /// Lines of one message shown.
 const LINES: usize = 6;
 
-/// Draws the preview.
-pub(super) fn draw(list: &SessionList, theme: &Theme, area: Rect, buffer: &mut Buffer) {
-    let Some(row) = list.marked_row() else { return };
-    let Some((dir, preview)) = &list.preview else { return };
+/// Draws the preview, and says how far up it is scrolled: no further than there is something.
+pub(super) fn draw(list: &SessionList, theme: &Theme, area: Rect, buffer: &mut Buffer) -> usize {
+    let Some(row) = list.marked_row() else { return 0 };
+    let Some((dir, preview)) = &list.preview else { return 0 };
     // While another session is being looked at, the last look stands rather than nothing.
     if *dir != row.session.dir && list.previewing.is_none() {
-        return;
+        return 0;
     }
     let mut y = area.y;
     for line in head(preview, theme, area.width) {
@@ -39,10 +40,16 @@ pub(super) fn draw(list: &SessionList, theme: &Theme, area: Rect, buffer: &mut B
     // The last words are what it was about in the end: they get the room from the bottom up.
     let room = usize::from(area.bottom().saturating_sub(y + 1));
     let said = last_words(preview, theme, area.width);
-    let from = said.len().saturating_sub(room);
+    let scroll = list.preview_scroll.min(said.len().saturating_sub(room));
+    let from = said.len().saturating_sub(room + scroll);
     for (line, y) in said.into_iter().skip(from).zip(y + 1..area.bottom()) {
         line.render(Rect { y, height: 1, ..area }, buffer);
     }
+    if scroll > 0 && y < area.bottom() {
+        let below = format!("{} below, alt-down", format::count(scroll, "line", "lines"));
+        put(buffer, (area.x, y), area.width, below, theme.muted);
+    }
+    scroll
 }
 
 fn head(preview: &Preview, theme: &Theme, width: u16) -> Vec<Line<'static>> {
@@ -62,6 +69,9 @@ fn head(preview: &Preview, theme: &Theme, width: u16) -> Vec<Line<'static>> {
         facts.push(format!("{} contexts", preview.generations));
     }
     facts.push(format!("{} on disk", format::size(preview.disk)));
+    if preview.snapshots > 0 {
+        facts.push(format!("{} of snapshots", format::size(preview.snapshots)));
+    }
     lines.push(truncate_line(Line::styled(facts.join(" · "), theme.muted), usize::from(width)));
     let most = preview.curve.iter().max().copied().unwrap_or(0);
     if most > 0 {

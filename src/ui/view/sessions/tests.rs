@@ -54,6 +54,7 @@ fn preview() -> Preview {
         generations: 2,
         curve: vec![1000, 4000, 9000, 22_000, 41_000, 6000, 12_000],
         disk: 1_240_000,
+        snapshots: 0,
         holder: None,
         problem: Some(
             "3 of the lines of context.jsonl cannot be read; 42 messages can be opened.".into(),
