@@ -119,7 +119,7 @@ fn a_session_that_cannot_be_opened_says_what_to_do_next() {
     h.keys("/login<enter>");
     let effects = h.take_effects();
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Setup { .. })), "{effects:?}");
-    h.keys("hello<enter>");
+    h.keys("<esc>hello<enter>");
     assert_eq!(h.model.composer.editor.text(), "hello", "nothing is lost");
     let id = h.model.next_effect();
     h.model.asked = Some((id, crate::ui::model::setup::Why::Connect("k".into())));
