@@ -151,3 +151,31 @@ fn a_command_of_ones_own_runs_and_the_model_never_hears_of_it() {
     screen.wait_for_text("Just this.");
     assert!(!told(&server).contains("its-output"), "{}", told(&server));
 }
+
+#[test]
+fn a_newcomer_finds_help_the_login_and_the_way_out() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text("type /login");
+    screen.wait_for_text("ctrl-d  leave");
+    screen.send("?");
+    screen.wait_for_text("Send; while a turn runs");
+    screen.send("\x1b");
+    screen.wait_until_gone("Send; while a turn runs");
+    screen.send("/login\r");
+    screen.wait_for_text("Connect a model");
+    screen.send("\x1b");
+    screen.wait_until_gone("Connect a model");
+    screen.send("\x14");
+    screen.wait_until_gone("all keys and commands");
+    screen.send("?");
+    // The keys of the place it was opened from come first.
+    screen.wait_for_text("Earlier checkpoint");
+    screen.send("\x1b");
+    screen.wait_until_gone("Earlier checkpoint");
+    screen.send("\x1b");
+    screen.wait_for_text("all keys and commands");
+    screen.send("\x04");
+    assert_eq!(screen.wait_for_end(), 0);
+    assert!(screen.is_restored());
+}

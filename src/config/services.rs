@@ -123,7 +123,7 @@ const KNOWN: [Known; 8] = [
         false,
     ),
     known(
-        ("Another server (OpenAI's protocol)", "server"),
+        ("Another server (Ollama, vLLM …: OpenAI's protocol)", "server"),
         ProviderKind::OpenaiLegacy,
         "",
         &[],

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::message::{ContentPart, Message, Role, message_hundredths};
+use crate::message::{ContentPart, Message, Role, key_argument, message_hundredths};
 use crate::wire::{MessageFate, RewrittenMessage};
 
 /// What stands in the place of a hidden result. Never changed: contexts on disk have it.
@@ -47,10 +47,18 @@ pub fn rewritten(index: usize, message: &Message, fate: MessageFate) -> Rewritte
     }
 }
 
-/// How `message` begins, on one line.
+/// How `message` begins, on one line; for one that says nothing, what it calls.
 #[must_use]
 pub fn preview(message: &Message) -> String {
-    let text = message.text();
+    let mut text = message.text();
+    if text.trim().is_empty() {
+        let calls = message.calls().iter().map(|call| {
+            let name = &call.function.name;
+            let argument = key_argument(name, call.arguments()).unwrap_or_default();
+            format!("{name} {argument}").trim_end().to_owned()
+        });
+        text = calls.collect::<Vec<_>>().join("; ");
+    }
     let mut words = String::new();
     for word in text.split_whitespace() {
         if words.len() > PREVIEW_CHARS * 4 {

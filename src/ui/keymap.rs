@@ -110,7 +110,8 @@ impl Keymap {
                         | Action::PasteImage
                 )
             }))
-            .filter(|binding| binding.action != Action::Palette)
+            // Closing the palette again is nothing to look for in it.
+            .filter(|binding| !matches!(binding.action, Action::Palette | Action::Back))
     }
 
     /// The rows of one context, for help.

@@ -198,12 +198,12 @@ fn unknown(scene: &Scene<'_>) -> Vec<Move> {
          - `list files`, `read README.md`, `search for main`\n\
          - `create hello.py`, `change hello to goodbye in hello.py`, `run echo hi`\n\
          - `plan something`, `go back`, `long`, `help`\n\n\
-         To talk to a real model, put one into `config.toml`; `help` shows how.";
+         To talk to a real model, type `/login`; `help` shows other ways.";
     let chinese = "我是**演示模型**，不是真正的 AI：我只按几条规则工作，没有听懂这句话。可以试试：\n\n\
          - `列出文件`、`读 README.md`、`搜索 main`\n\
          - `新建 hello.py`、`把 hello.py 里的 hello 改成 你好`、`执行 echo hi`\n\
          - `做个计划`、`回到过去`、`流式`、`帮助`\n\n\
-         要使用真正的模型，请写进 `config.toml`；`帮助` 里有说明。";
+         要使用真正的模型，请输入 `/login`；`帮助` 里还有别的办法。";
     let mut said = scene.tongue.pick(english, chinese).to_owned();
     if scene.has_pictures {
         said.push_str(

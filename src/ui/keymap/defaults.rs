@@ -320,7 +320,7 @@ const GLOBAL: &[Row] = &[
     ("esc", Action::Back, "One step back; stops a running turn", "back"),
     ("ctrl-c", Action::Interrupt, "Stop what runs; clear the draft; twice: leave", ""),
     ("ctrl-d", Action::Quit, "Leave, when nothing is typed", "quit"),
-    ("f1", Action::Help, "Keys and commands (also ? in an empty composer)", "help"),
+    ("f1 ?", Action::Help, "Keys and commands; ? where no text is written", "help"),
     ("f2", Action::ToggleSidebar, "Show or hide the panes", ""),
     ("ctrl-t f4", Action::FocusTimeline, "Timeline and back", "timeline"),
     ("ctrl-g f3", Action::Sessions, "Sessions of all folders", "sessions"),

@@ -113,7 +113,7 @@ impl LossList {
         let row = self.rows.get(self.marked)?;
         let Some(Ok(transcript)) = &self.messages else { return Some(row.preview.clone()) };
         let message = transcript.messages.get(usize::try_from(row.index).ok()?)?;
-        Some(message.text())
+        Some(message.text()).filter(|text| !text.trim().is_empty()).or(Some(row.preview.clone()))
     }
 }
 

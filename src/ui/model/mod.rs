@@ -300,7 +300,20 @@ impl Model {
         if self.search.typing.is_some() {
             return Context::Search;
         }
-        match self.overlays.last() {
+        self.place(&self.overlays, now)
+    }
+
+    /// The place the help page was opened from.
+    #[must_use]
+    pub fn helped(&self, now: f64) -> Context {
+        let is_help = |overlay: &&Overlay| matches!(overlay, Overlay::Help { .. });
+        let over = self.overlays.iter().rev().take_while(is_help).count();
+        self.place(&self.overlays[..self.overlays.len() - over], now)
+    }
+
+    /// The place under `overlays`.
+    fn place(&self, overlays: &[Overlay], now: f64) -> Context {
+        match overlays.last() {
             Some(Overlay::Pager(_)) => Context::Pager,
             Some(Overlay::Help { .. } | Overlay::Page(_) | Overlay::Aside { .. }) => Context::Help,
             Some(Overlay::Sessions(list)) if list.trash.is_some() => Context::Trash,

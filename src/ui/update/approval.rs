@@ -84,9 +84,10 @@ pub(super) fn act(model: &mut Model, action: Action, now: f64) -> Option<Vec<Eff
             toast(model, "Nothing else of this kind waits, or it is dangerous", now);
         }
         Action::ApproveByRule | Action::RuleScope if panel.rule().is_none() => {
-            toast(model, "No rule can allow this", now);
+            toast(model, "No rule can allow this: it is no single plain command", now);
         }
-        Action::EditCommand => toast(model, "No command is asked for", now),
+        // The same word, edit, for what there is to edit.
+        Action::EditCommand => return Some(approval_edit::begin(model, now)),
         Action::RuleScope => panel.next_scope(),
         Action::Open => {
             panel.is_expanded = !panel.is_expanded;

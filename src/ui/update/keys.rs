@@ -14,6 +14,11 @@ use super::{
 
 /// A key was pressed.
 pub(super) fn press(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
+    super::read(model, now);
+    // Only two of them in a row leave.
+    if model.keymap.lookup(model.context(now), key) != Some(Action::Interrupt) {
+        model.leave_armed = None;
+    }
     let context = model.context(now);
     if context == Context::Approval && model.approvals.feedback.is_some() {
         return approval::feedback_key(model, key, now);
@@ -133,7 +138,6 @@ fn composer(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
     } else if is_unknown(key) {
         toast(model, format!("{key} does nothing here; F1 shows the keys"), now);
     }
-    model.leave_armed = None;
     Vec::new()
 }
 

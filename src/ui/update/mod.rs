@@ -253,7 +253,17 @@ fn toast(model: &mut Model, text: impl Into<String>, now: f64) {
     model.status.toast = Some(Toast { text: text.into(), until: now + TOAST_SECONDS });
 }
 
+/// A key is pressed: what was said is read by then, unless it was said just before.
+fn read(model: &mut Model, now: f64) {
+    let is_read = |toast: &Toast| now >= toast.until - TOAST_SECONDS + READ_SECONDS;
+    if model.status.toast.as_ref().is_some_and(is_read) {
+        model.status.toast = None;
+    }
+}
+
 const TOAST_SECONDS: f64 = 4.0;
+/// Seconds it takes to read what is said.
+const READ_SECONDS: f64 = 1.0;
 
 fn is_idle(model: &Model) -> bool {
     model.status.activity == Activity::Idle

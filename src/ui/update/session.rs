@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::effect::{Effect, EffectId, OpenTarget};
+use super::super::keymap::{Action, Context};
 use super::super::model::cell::Level;
 use super::super::model::composer::{Composer, Draft, Place};
 use super::super::model::overlay::Overlay;
@@ -44,7 +45,14 @@ pub(super) fn opened(
         Ok(opened) => opened,
         Err(reason) => {
             model.status.activity = Activity::Gone;
-            wire::notice(model, Level::Error, reason, now);
+            let key = |action| model.keymap.key_for(Context::Global, action).unwrap_or_default();
+            let next = format!(
+                "{reason}\n{} tries again with a new session, {} lists the earlier ones, /login \
+                 connects a model.",
+                key(Action::NewSession),
+                key(Action::Sessions)
+            );
+            wire::notice(model, Level::Error, next, now);
             return Vec::new();
         }
     };

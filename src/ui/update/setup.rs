@@ -1,6 +1,6 @@
 //! `/model`, `/login`, `/logout`, `/reload`: which model answers, and connecting to a service.
 
-use super::super::effect::{Effect, EffectId};
+use super::super::effect::{Effect, EffectId, OpenTarget};
 use super::super::key::{KeyCode, KeyPress};
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
@@ -8,8 +8,9 @@ use super::super::model::cell::Level;
 use super::super::model::overlay::Overlay;
 use super::super::model::picker::{Choice, Picker, PickerRow};
 use super::super::model::setup::{Ask, Known, Setup, Stage, Told, Why};
+use super::super::model::status::Activity;
 use super::super::render::format;
-use super::{actions, is_idle, status_line, toast, wire};
+use super::{actions, is_idle, session, status_line, toast, wire};
 use crate::config::edit::Edit;
 use crate::config::{Secret, Service};
 use crate::wire::Command;
@@ -244,6 +245,9 @@ fn connected(model: &mut Model, key: String, file: &str, now: f64) -> Vec<Effect
     wire::notice(model, Level::Info, text, now);
     if is_idle(model) {
         return vec![Effect::Send(Command::SetModel { key: Some(key), thinking: None })];
+    }
+    if model.status.activity == Activity::Gone {
+        return session::open(model, OpenTarget::New, now);
     }
     wire::notice(model, Level::Info, "This turn is still the old model's; then /model.", now);
     Vec::new()

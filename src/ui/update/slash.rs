@@ -247,13 +247,26 @@ pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
         return Vec::new();
     }
     if !can_send(model) {
-        toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
-        return Vec::new();
+        return without_session(model, now);
     }
     let text = model.composer.take();
     let mut effects = vec![Effect::Remember(text.clone())];
     effects.extend(send(model, text.trim(), now));
     effects
+}
+
+/// What needs no session is carried out without one, so that /login can be what opens it.
+fn without_session(model: &mut Model, now: f64) -> Vec<Effect> {
+    let kept = model.composer.clone();
+    let text = model.composer.take();
+    if text.starts_with('/')
+        && let Some(effects) = local(model, text.trim(), now)
+    {
+        return effects;
+    }
+    model.composer = kept;
+    toast(model, "No session is open; Ctrl-G lists them, F5 begins one", now);
+    Vec::new()
 }
 
 fn is_exact(model: &Model) -> bool {

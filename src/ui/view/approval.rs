@@ -56,8 +56,11 @@ impl Subject {
     }
 }
 
+/// Rows of the answers; a rule has a second one, about how wide it is.
 fn answer_rows(model: &Model) -> u16 {
-    u16::try_from(model.approvals.answers().len()).unwrap_or(u16::MAX)
+    let answers = model.approvals.answers();
+    let rows = answers.len() + usize::from(answers.contains(&Answer::Rule));
+    u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
 /// Rows the panel would like.
@@ -261,19 +264,7 @@ fn answer_words(model: &Model, answer: Answer, request: &ApprovalRequest) -> (Ac
                 Scope::Project => "in this project",
                 Scope::User => "everywhere",
             };
-            let scope = model.keymap.key_for(Context::Approval, Action::RuleScope);
-            let scope = scope.map(|key| format!(", {key}: where")).unwrap_or_default();
-            let mut words = format!(
-                "Approve `{} …` {place}; left, right: narrower, wider{scope}",
-                sanitize(&begin)
-            );
-            if !model.approvals.preview.is_empty() {
-                words = format!(
-                    "Approve `{} …` {place}; {}",
-                    sanitize(&begin),
-                    model.approvals.preview
-                );
-            }
+            let words = format!("Approve `{} …` {place}", sanitize(&begin));
             (Action::ApproveByRule, words)
         }
         Answer::Edit => (Action::EditCommand, "Change the command, then run it".to_owned()),
@@ -297,6 +288,21 @@ fn answer_words(model: &Model, answer: Answer, request: &ApprovalRequest) -> (Ac
     }
 }
 
+/// How the offered rule is changed, and what it would have allowed.
+fn rule_words(model: &Model) -> String {
+    let key = |action| model.keymap.key_for(Context::Approval, action).unwrap_or_default();
+    let keys = format!(
+        "{} narrower, {} wider, {} where",
+        key(Action::NarrowRule),
+        key(Action::WidenRule),
+        key(Action::RuleScope)
+    );
+    match model.approvals.preview.as_str() {
+        "" => keys,
+        preview => format!("{preview}; {keys}"),
+    }
+}
+
 fn draw_answers(
     model: &Model,
     request: &ApprovalRequest,
@@ -306,6 +312,7 @@ fn draw_answers(
     now: f64,
 ) {
     let listens = model.approvals.is_listening(now);
+    let mut y = area.y;
     for (index, answer) in model.approvals.answers().into_iter().enumerate() {
         let (action, words) = answer_words(model, answer, request);
         let key = model.keymap.key_for(Context::Approval, action).unwrap_or_default();
@@ -322,10 +329,12 @@ fn draw_answers(
             Span::styled(key, key_style),
             Span::styled(format!("  {words}"), style),
         ]);
-        let y = area.y + u16::try_from(index).unwrap_or_default();
-        if y < area.bottom() {
+        let about = (answer == Answer::Rule)
+            .then(|| styled(&format!("     {}", rule_words(model)), theme.muted));
+        for line in std::iter::once(line).chain(about).take(usize::from(area.bottom() - y)) {
             truncate_line(line, usize::from(area.width))
                 .render(Rect { y, height: 1, ..area }, buffer);
+            y += 1;
         }
     }
 }

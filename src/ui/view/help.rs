@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
@@ -9,14 +10,21 @@ use super::super::keymap::Context;
 use super::super::model::Model;
 use super::super::model::overlay::Page;
 use super::super::render::sanitize::sanitize;
-use super::super::render::width::truncate_line;
+use super::super::render::width::{truncate_line, width as text_width};
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::super::update::commands;
 use super::panel;
 
 /// Draws the page from line `scroll` on.
-pub(super) fn draw(model: &Model, scroll: u16, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(
+    model: &Model,
+    scroll: u16,
+    theme: &Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+    now: f64,
+) {
     let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
     let title = if model.help_filter.is_empty() {
         "Help · type to search · esc closes".to_owned()
@@ -25,10 +33,14 @@ pub(super) fn draw(model: &Model, scroll: u16, theme: &Theme, area: Rect, buffer
     };
     let inner = panel::draw(&title, theme, area, buffer);
     let wanted = model.help_filter.to_lowercase();
-    let mut lines = lines(model, theme);
+    let mut rows = rows(model, theme, now);
     if !wanted.is_empty() {
-        lines.retain(|line| line.to_string().to_lowercase().contains(&wanted));
+        rows.retain(|row| row.text().to_lowercase().contains(&wanted));
+        if rows.is_empty() {
+            rows.push(Row::Heading("Nothing here is called that".to_owned(), theme.muted));
+        }
     }
+    let lines = rows.into_iter().flat_map(|row| row.lines(inner.width, theme)).collect();
     show(lines, scroll, inner, buffer);
 }
 
@@ -77,26 +89,58 @@ fn show(lines: Vec<Line<'static>>, scroll: u16, inner: Rect, buffer: &mut Buffer
     }
 }
 
-fn lines(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for context in Context::ALL {
-        lines.push(Line::styled(context.title(), theme.heading));
+/// A row of the page.
+enum Row {
+    Heading(String, Style),
+    Key { keys: String, label: String },
+}
+
+/// Columns for the keys, where there is room for as many.
+const KEYS: u16 = 34;
+
+impl Row {
+    /// What it is found by.
+    fn text(&self) -> String {
+        match self {
+            Self::Heading(text, _) => text.clone(),
+            Self::Key { keys, label } => format!("{keys} {label}"),
+        }
+    }
+
+    /// The row on a page of this width: nothing of it is cut.
+    fn lines(self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+        match self {
+            Self::Heading(text, style) => vec![Line::styled(text, style)],
+            Self::Key { keys, label } => {
+                let column = KEYS.min(width * 9 / 20);
+                let blank = Span::raw(" ".repeat(usize::from(column)));
+                let room = usize::from(column).saturating_sub(3 + text_width(&keys));
+                let gap = " ".repeat(room + 1);
+                let head = [Span::raw("  "), Span::styled(keys, theme.key), Span::raw(gap)];
+                wrap(&Line::styled(label, theme.text), width, &head, &[blank])
+            }
+        }
+    }
+}
+
+/// The rows: those of the place it was opened from come first.
+fn rows(model: &Model, theme: &Theme, now: f64) -> Vec<Row> {
+    let here = model.helped(now);
+    let others = Context::ALL.into_iter().filter(|context| *context != here);
+    let mut rows = Vec::new();
+    for context in std::iter::once(here).chain(others) {
+        rows.push(Row::Heading(context.title().to_owned(), theme.heading));
         for binding in model.keymap.of(context) {
             let chords = binding.chords.iter().map(ToString::to_string);
             let keys: Vec<_> = binding.keys.iter().map(ToString::to_string).chain(chords).collect();
-            lines.push(Line::from(vec![
-                Span::styled(format!("  {:<33}", keys.join("  ")), theme.key),
-                Span::styled(binding.label, theme.text),
-            ]));
+            rows.push(Row::Key { keys: keys.join("  "), label: binding.label.to_owned() });
         }
-        lines.push(Line::default());
+        rows.push(Row::Heading(String::new(), theme.text));
     }
-    lines.push(Line::styled("Commands", theme.heading));
+    rows.push(Row::Heading("Commands".to_owned(), theme.heading));
     for (name, description) in commands(model, "") {
-        lines.push(Line::from(vec![
-            Span::styled(format!("  /{:<32}", sanitize(&name)), theme.key),
-            Span::styled(sanitize(&description).into_owned(), theme.text),
-        ]));
+        let (keys, label) = (format!("/{}", sanitize(&name)), sanitize(&description).into_owned());
+        rows.push(Row::Key { keys, label });
     }
-    lines
+    rows
 }

@@ -49,6 +49,9 @@ pub(super) fn main_width(model: &Model, area: Rect) -> u16 {
     area.width - panes.unwrap_or(0)
 }
 
+/// Rows below which an approval request takes the place of an empty composer.
+const LOW: u16 = 6;
+
 /// Divides the screen; the subject of an approval request would take `subject_rows`.
 pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: usize) -> Layout {
     let main = Rect { width: main_width(model, area), ..area };
@@ -65,7 +68,9 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let most = (rest.height / 3).max(1);
     let rule = u16::from(rest.height >= 4);
     // What is asked for has the whole screen when it is wanted whole.
-    let is_whole = is_asked_whole(model);
+    // So it has where there is no room for both it and an empty composer.
+    let is_low = rest.height < LOW && model.composer.editor.is_empty();
+    let is_whole = is_asked_whole(model) || (is_low && model.approvals.current().is_some());
     let is_reading =
         model.screen.is_zoomed && model.focus == super::super::model::Focus::Transcript;
     let most = if model.screen.is_zoomed { rest.height } else { most };
@@ -85,7 +90,7 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let approval = model.approvals.current().map(|_| {
         let wanted = approval::height(model, rest.width, subject_rows);
         // The transcript keeps a few lines, so that one sees what led to the question.
-        let kept = if model.approvals.is_expanded { 0 } else { (rest.height / 4).min(4) };
+        let kept = if is_whole { 0 } else { (rest.height / 4).min(4) };
         bottom(rest, wanted.min(rest.height.saturating_sub(kept)))
     });
     let question = || {

@@ -192,7 +192,7 @@ fn draw_overlay(
         Overlay::Losses(list) => generation::draw_losses(list, theme, area, buffer),
         Overlay::Calls => calls::draw_overlay(model, theme, area, buffer, now),
         Overlay::Restore(restore) => dialog::draw_restore(restore, theme, area, buffer),
-        Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer),
+        Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer, now),
         Overlay::Sessions(list) => {
             return sessions::draw(model, list, theme, area, buffer, now, scrolled);
         }

@@ -23,7 +23,13 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
 ) {
-    let area = panel::centred(area, 100, area.height.saturating_sub(2).max(8));
+    let height = if view.preview.files.is_empty() {
+        // The frame, and a line between what is said and the keys.
+        u16::try_from(head(view, theme).len()).unwrap_or(u16::MAX).saturating_add(3).max(6)
+    } else {
+        area.height.saturating_sub(2).max(8)
+    };
+    let area = panel::centred(area, 100, height);
     let inner = panel::draw(&title(view), theme, area, buffer);
     if inner.height < 3 {
         return;
@@ -57,7 +63,9 @@ pub(super) fn draw(
     if view.preview.files.iter().any(|file| file.can_choose) {
         spans.extend(hint("space", "choose a conflict", theme));
     }
-    spans.extend(hint("pgdn", "scroll", theme));
+    if view.file().is_some_and(|file| file.diff.is_some()) {
+        spans.extend(hint("pgdn", "scroll", theme));
+    }
     spans.extend(hint("esc", "leave all as it is", theme));
     Line::from(spans).render(Rect { y: keys, height: 1, ..inner }, buffer);
 }

@@ -37,7 +37,7 @@ pub(super) fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'stati
     ];
     if info.is_demo {
         let text = "No model is configured, so the built-in demo model answers: offline, scripted, \
-                    but with real tools, approvals, checkpoints and D-Mail.";
+                    but with real tools, approvals, checkpoints and D-Mail. Try:";
         lines.extend(wrap(&Line::styled(text, theme.text), width, &[], &[]));
         lines.push(Line::default());
         for example in ["hello", "list files", "run echo hi", "make a plan", "go back"] {
@@ -54,8 +54,9 @@ pub(super) fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'stati
     }
     for (action, words) in [
         (Action::FocusTimeline, "checkpoints: look back, go back, send a D-Mail"),
-        (Action::Sessions, "earlier conversations in this folder"),
+        (Action::Sessions, "earlier conversations: search, read, go on with one"),
         (Action::Help, "all keys and commands"),
+        (Action::Quit, "leave; the conversation is kept"),
     ] {
         if let Some(key) = model.keymap.key_for(Context::Global, action) {
             lines.push(Line::from(vec![

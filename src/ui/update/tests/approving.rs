@@ -51,7 +51,7 @@ fn a_command_is_changed_and_run_or_not() {
     assert_eq!((request_id.as_str(), arguments["command"].as_str()), ("a1", Some("rm -rf out")));
 }
 
-fn writing(h: &mut Harness, id: &str, call: &str, tool: &str, arguments: &str) {
+pub(super) fn writing(h: &mut Harness, id: &str, call: &str, tool: &str, arguments: &str) {
     h.call(call, tool, arguments);
     h.ask(id, call, "x");
     let mut request = h.model.approvals.remove(id, h.now).expect("asked");

@@ -1,25 +1,10 @@
-//! Every row of the default keymap does something in some state of the screen.
+//! Keys on whole screens: chords, help, zoom, pages, what a crash leaves; screens to press keys on.
 
 use super::*;
-use crate::ui::keymap::{Action, Context, Keymap};
-use crate::ui::model::Model;
-
-/// Contexts whose keys are pressed one by one in tests of their own.
-const ELSEWHERE: [Context; 8] = [
-    Context::Sessions,
-    Context::Tasks,
-    Context::Replay,
-    Context::Rewind,
-    Context::Past,
-    Context::Losses,
-    Context::Calls,
-    Context::Ledger,
-];
-/// Rows that need a context which was rewritten: `tests/time.rs` presses them.
-const NEED_A_PAST: [Action; 2] = [Action::RestoreGeneration, Action::Losses];
+use crate::ui::keymap::Keymap;
 
 /// A conversation that ended, drawn once.
-fn conversation() -> Harness {
+pub(super) fn conversation() -> Harness {
     let mut h = Harness::new(120, 30);
     for turn in 0..3 {
         h.checkpoint(turn * 2, None, turn * 100).begin_turn(&format!("prompt {turn}"));
@@ -34,13 +19,13 @@ fn conversation() -> Harness {
     h
 }
 
-fn running() -> Harness {
+pub(super) fn running() -> Harness {
     let mut h = conversation();
     h.begin_turn("more").step(1);
     h
 }
 
-fn asked() -> Harness {
+pub(super) fn asked() -> Harness {
     let mut h = running();
     h.call("t1", "WriteFile", r#"{"path":"x","content":"y"}"#);
     h.call("t2", "Bash", "{}");
@@ -48,103 +33,16 @@ fn asked() -> Harness {
     h
 }
 
-fn questions(multi: bool) -> Harness {
+pub(super) fn questions(multi: bool) -> Harness {
     let mut h = running();
     let labels: &[&str] = &["a", "b", "c", "d", "e", "f"];
     h.question("q", &[("One?", "One", labels, multi), ("Two?", "Two", labels, multi)]).wait(2.0);
     h
 }
 
-fn after(mut h: Harness, keys: &str) -> Harness {
+pub(super) fn after(mut h: Harness, keys: &str) -> Harness {
     h.keys(keys).picture();
     h
-}
-
-/// The states keys are tried in.
-fn states() -> Vec<Harness> {
-    let mut states = vec![
-        conversation(),
-        running(),
-        asked(),
-        questions(false),
-        questions(true),
-        after(running(), "waits<enter>"),
-        after(running(), "one<enter>two<enter><alt-q>"),
-        after(running(), "one<enter>two<enter><alt-q><up>"),
-        after(questions(true), "<right>"),
-        after(asked(), "<right><down>"),
-    ];
-    states.extend(super::sessions::trashes());
-    for keys in [
-        "one two",
-        "one two<ctrl-a>",
-        "one<ctrl-j>two<left>",
-        "one two<ctrl-w><ctrl-a>",
-        "a <ctrl-w>b <left><right><ctrl-w><ctrl-y>",
-        "one<ctrl-w>x two<ctrl-w><ctrl-y>",
-        "abc<alt-z>",
-        "abc",
-        "/he",
-        "<up>",
-        "<up><up>",
-        "aside<alt-s>",
-        "<tab>",
-        "<tab><up><up><up><up>",
-        "<tab>[[",
-        "<tab>/needle<enter>n",
-        "<tab>/needle<enter>/",
-        "<tab>/needle",
-        "<tab>{o",
-        "<tab>{o/needle<enter>n",
-        "<ctrl-t>",
-        "<ctrl-t><up><up>",
-        "<f8>",
-        "<ctrl-p>",
-        "<ctrl-p><down><down>",
-        "<f1>",
-        "<f1><down><down>",
-    ] {
-        states.push(after(conversation(), keys));
-    }
-    states
-}
-
-fn without_words(model: &Model) -> Model {
-    let mut model = model.clone();
-    model.status.toast = None;
-    model
-}
-
-#[test]
-fn every_row_of_the_keymap_does_something_somewhere() {
-    let mut states = states();
-    let keymap = Keymap::default();
-    let mut idle = Vec::new();
-    for context in Context::ALL.into_iter().filter(|context| !ELSEWHERE.contains(context)) {
-        for binding in keymap.of(context) {
-            let Some(&key) = binding.keys.first() else { continue };
-            if NEED_A_PAST.contains(&binding.action) {
-                continue;
-            }
-            let does = states.iter_mut().any(|state| {
-                let at = state.model.context(state.now);
-                let is_here = at == context
-                    || context == Context::Global && keymap.in_context(at, key).is_none();
-                let before = without_words(&state.model);
-                let mut model = state.model.clone();
-                if !is_here {
-                    return false;
-                }
-                let effects = crate::ui::update::update(&mut model, Msg::Key(key), state.now);
-                let acts = effects.iter().any(|effect| !matches!(effect, Effect::SaveDraft(_)));
-                acts || without_words(&model) != before
-            });
-            if !does {
-                idle.push(format!("{key} ({}) in {}", binding.action.name(), context.name()));
-            }
-        }
-    }
-    assert_eq!(idle, Vec::<String>::new());
 }
 
 #[test]

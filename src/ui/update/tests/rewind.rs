@@ -19,7 +19,7 @@ fn file(path: &str, deed: RewindDeed, conflict: Option<&str>) -> RewindFile {
     }
 }
 
-fn preview() -> Event {
+pub(super) fn preview() -> Event {
     Event::Extension(Extension::RewindPreview(RewindPreview {
         to: Some(at(1)),
         scope: RewindScope::Both,
@@ -42,7 +42,7 @@ fn sent(h: &mut Harness) -> Vec<Command> {
         .collect()
 }
 
-fn stage() -> Harness {
+pub(super) fn stage() -> Harness {
     let mut h = Harness::new(100, 30);
     h.begin_turn("q").checkpoint(0, None, 0).step(1).checkpoint(1, Some(1), 100).text("a");
     h.end_turn();

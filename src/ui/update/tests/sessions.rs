@@ -34,7 +34,7 @@ pub(crate) fn row(id: &str, title: &str, folder: &str) -> SessionRow {
 }
 
 /// The last task that was asked for.
-fn task(h: &mut Harness) -> (EffectId, SessionTask) {
+pub(super) fn task(h: &mut Harness) -> (EffectId, SessionTask) {
     let effects = h.take_effects();
     let found = effects.into_iter().rev().find_map(|effect| match effect {
         Effect::Sessions { id, task } => Some((id, *task)),
@@ -43,7 +43,7 @@ fn task(h: &mut Harness) -> (EffectId, SessionTask) {
     found.expect("a task")
 }
 
-fn done(h: &mut Harness, id: EffectId, done: SessionDone) {
+pub(super) fn done(h: &mut Harness, id: EffectId, done: SessionDone) {
     h.send(Msg::Session { id, done: Box::new(done) });
 }
 
@@ -59,7 +59,7 @@ fn titles(h: &Harness) -> Vec<String> {
 }
 
 /// A screen with three sessions listed.
-fn listed(width: u16) -> Harness {
+pub(super) fn listed(width: u16) -> Harness {
     let mut h = Harness::new(width, 24);
     h.keys("half a draft<ctrl-g>");
     let (id, asked) = task(&mut h);
@@ -300,7 +300,7 @@ fn story() -> Vec<Recorded> {
     events.map(|(timestamp, message)| Recorded { timestamp, message }).into()
 }
 
-fn playing() -> Harness {
+pub(super) fn playing() -> Harness {
     let mut h = listed(100);
     h.keys("<ctrl-y>");
     let (id, asked) = task(&mut h);
@@ -309,7 +309,7 @@ fn playing() -> Harness {
     h
 }
 
-fn said(h: &Harness) -> Vec<String> {
+pub(super) fn said(h: &Harness) -> Vec<String> {
     let cells = h.model.transcript.cells().iter();
     cells
         .filter_map(|cell| match &cell.kind {
@@ -390,7 +390,7 @@ fn deleted(id: &str, title: &str) -> (Trashed, u64) {
 }
 
 /// The trash over the screen, with two sessions in it.
-fn trash(width: u16) -> Harness {
+pub(super) fn trash(width: u16) -> Harness {
     let mut h = Harness::new(width, 24);
     h.keys("<ctrl-g>").take_effects();
     h.keys("<alt-x>");
@@ -484,12 +484,4 @@ fn sizes_in_the_list_include_snapshots() {
     let weighed = list(&h).weight(list(&h).all().first().expect("a row"));
     assert_eq!(weighed, 5_000_010);
     assert!(h.picture().contains(&crate::ui::render::format::size(5_000_010)), "{}", h.picture());
-}
-
-/// The trash in states in which every key of it does something.
-pub(crate) fn trashes() -> Vec<Harness> {
-    let (mut below, mut scrolled) = (trash(100), trash(100));
-    below.keys("<down>");
-    scrolled.keys("<alt-up>");
-    vec![trash(100), below, scrolled]
 }

@@ -51,7 +51,7 @@ fn price(h: &mut Harness, to: CheckpointRef) {
 }
 
 /// A turn with two checkpoints, over.
-fn one_turn(width: u16, height: u16) -> Harness {
+pub(super) fn one_turn(width: u16, height: u16) -> Harness {
     let mut h = Harness::new(width, height);
     h.begin_turn("first").checkpoint(0, None, 0).step(1).checkpoint(1, Some(1), 100).text("one");
     h.usage(700).end_turn();
@@ -70,7 +70,7 @@ fn row(index: u64, role: Role, tokens: u64) -> RewrittenMessage {
 }
 
 /// A session whose context was compacted.
-fn compacted(width: u16, height: u16) -> Harness {
+pub(super) fn compacted(width: u16, height: u16) -> Harness {
     let mut h = one_turn(width, height);
     h.begin_turn("/compact").event(Event::CompactionBegin(crate::wire::Empty {}));
     tell(
@@ -88,7 +88,7 @@ fn compacted(width: u16, height: u16) -> Harness {
     h
 }
 
-fn ledger(generation: u64) -> ContextLedger {
+pub(super) fn ledger(generation: u64) -> ContextLedger {
     let message = |index: u64, kind, tokens, call: Option<&str>| LedgerMessage {
         index,
         kind,
