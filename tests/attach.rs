@@ -12,6 +12,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 use support::server::{Piece, Scenario, Server};
 use support::terminal::Terminal;
+use support::viewer::Viewer;
 use support::world::{World, program};
 
 const READY: &str = "Ask something";
@@ -233,66 +234,6 @@ fn a_viewer_of_the_plain_protocol_is_served_too() {
     let told = call("2", "prompt", json!({"user_input": "go"}));
     assert_eq!(told.last().expect("an answer")["result"], json!({"status": "finished"}));
     assert!(told.iter().any(|line| line["params"]["type"] == "TurnEnd"));
-}
-
-/// A viewer of a daemon, line by line.
-struct Viewer {
-    out: UnixStream,
-    lines: std::io::Lines<BufReader<UnixStream>>,
-    seen: Vec<Value>,
-}
-
-impl Viewer {
-    /// Joins as a program of ours does; its answer says whether it has the pen.
-    fn join(socket: &std::path::Path) -> (Self, bool) {
-        let stream = UnixStream::connect(socket).expect("joined");
-        stream.set_read_timeout(Some(support::LIMIT)).expect("a limit");
-        let out = stream.try_clone().expect("a side");
-        let mut viewer = Self { out, lines: BufReader::new(stream).lines(), seen: Vec::new() };
-        let can = json!({"kimi_tui": true, "supports_question": true});
-        let hello = json!({"protocol_version": "1.10", "capabilities": can});
-        let answer = viewer.call("hello", "initialize", &hello);
-        viewer.call("past", "replay", &json!({}));
-        (viewer, answer["result"]["kimi_tui"]["holds_pen"] == true)
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.out, "{message}").expect("sent");
-    }
-
-    fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let line = self.lines.next().expect("more").expect("a line");
-            let message: Value = serde_json::from_str(&line).expect("JSON");
-            self.seen.push(message.clone());
-            if is(&message) {
-                return message;
-            }
-        }
-    }
-
-    fn call(&mut self, id: &str, method: &str, params: &Value) -> Value {
-        self.send(&json!({"id": id, "method": method, "params": params}));
-        self.until(|message| message["id"] == id && message.get("method").is_none())
-    }
-
-    fn told(&mut self, method: &str) -> Value {
-        self.until(|message| message["method"] == method)["params"].clone()
-    }
-
-    fn asked(&mut self) -> String {
-        let is = |message: &Value| message["params"]["type"] == "ApprovalRequest";
-        self.until(is)["id"].as_str().expect("an id").to_owned()
-    }
-
-    fn approve(&mut self, id: &str) {
-        let result = json!({"request_id": id, "response": "approve", "feedback": ""});
-        self.send(&json!({"id": id, "result": result}));
-    }
-
-    fn event(&mut self, kind: &str) {
-        self.until(|message| message["method"] == "event" && message["params"]["type"] == kind);
-    }
 }
 
 #[test]

@@ -11,9 +11,10 @@ use rustix::process::{Pid, Signal, test_kill_process};
 use support::LIMIT;
 use support::server::{Piece, Scenario, Server};
 use support::terminal::{Terminal, shows};
-use support::world::World;
+use support::world::{World, program};
 
 const CTRL_C: &str = "\x03";
+const CTRL_L: &str = "\x0c";
 const CTRL_D: &str = "\x04";
 const CTRL_Z: &str = "\x1a";
 const READY: &str = "Ask something";
@@ -386,4 +387,42 @@ fn the_division_of_the_screen_is_there_the_next_time_and_for_its_size_only() {
     std::fs::write(world.share().join("layout.json"), "{ broken").expect("written");
     let screen = Terminal::start(&world, &[], 120, 40);
     screen.wait_for_text("Todos");
+}
+
+#[test]
+fn it_can_be_suspended_comes_back_and_draws_again() {
+    let world = World::new();
+    let mut screen = Terminal::run(&world, ("sh", &["-i"]), &[], (80, 24), 0);
+    // Through a script: the shell waits for the whole job, not for this program alone.
+    screen.send(&format!("sh -c '{}; true'\n", program()));
+    screen.wait_for_text(READY);
+    screen.send(CTRL_Z);
+    screen.wait_for("the terminal to be given back", |screen| !screen.alternate_screen());
+    screen.send("echo the shell is $((40 + 2))\n");
+    screen.wait_for_text("the shell is 42");
+    assert!(screen.is_restored());
+    screen.send("fg\n");
+    let is_back = |screen: &vt100::Screen| screen.alternate_screen() && shows(screen, READY);
+    screen.wait_for("the screen to come back", is_back);
+    screen.send(CTRL_L);
+    screen.send("typed");
+    screen.wait_for_text("typed");
+    screen.send(CTRL_C);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_D);
+    screen.wait_for("the shell", |screen| !screen.alternate_screen());
+    screen.send("exit\n");
+    assert_eq!(screen.wait_for_end(), 0);
+}
+
+#[test]
+fn without_a_shell_to_come_back_from_it_is_not_suspended() {
+    let world = World::new();
+    let mut screen = Terminal::start(&world, &[], 80, 24);
+    screen.wait_for_text(READY);
+    screen.send(CTRL_Z);
+    screen.wait_for_text("Not suspended");
+    screen.signal(Signal::TSTP);
+    screen.send("typed");
+    screen.wait_for_text("typed");
 }

@@ -266,6 +266,6 @@ fn it_stops_and_goes_on_below_what_the_shell_said() {
     assert!(screen.is_restored());
     screen.send("fg\n");
     screen.wait_for_text("▸ draft");
-    one_composer(&screen);
+    assert_eq!((count(&screen, "▸ draft"), count(&screen, "────\n▸")), (1, 1));
     assert_eq!(count(&screen, "the shell is 42"), 1, "{}", screen.text());
 }

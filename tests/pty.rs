@@ -12,14 +12,12 @@ use serde_json::{Value, json};
 use support::LIMIT;
 use support::server::{Piece, Scenario, Server, text_of};
 use support::terminal::{Terminal, shows};
-use support::world::{World, program};
+use support::world::World;
 
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
-const CTRL_L: &str = "\x0c";
 const CTRL_O: &str = "\x0f";
 const CTRL_T: &str = "\x14";
-const CTRL_Z: &str = "\x1a";
 const ENTER: &str = "\r";
 const UP: &str = "\x1b[A";
 
@@ -288,7 +286,7 @@ fn a_screen_reader_hears_everything_once_on_the_main_screen() {
     screen.send("\r");
     screen.wait_for_text("It is said.");
     screen.wait_for_text("Bash asks: run command");
-    screen.wait_for_text("> y  Approve once");
+    screen.wait_for_text("Selected: y Approve once");
     screen.send("y");
     screen.wait_for_text("Bash echo heard: done.");
     screen.send(CTRL_C);
@@ -310,44 +308,6 @@ fn the_chosen_theme_is_there_the_next_time() {
     screen.wait_for_text("kept in");
     let config = std::fs::read_to_string(world.share().join("config.toml")).expect("config.toml");
     assert!(config.starts_with("# mine\n") && config.contains("theme = \"paper\""), "{config}");
-}
-
-#[test]
-fn it_can_be_suspended_comes_back_and_draws_again() {
-    let world = World::new();
-    let mut screen = Terminal::run(&world, ("sh", &["-i"]), &[], (80, 24), 0);
-    // Through a script: the shell waits for the whole job, not for this program alone.
-    screen.send(&format!("sh -c '{}; true'\n", program()));
-    screen.wait_for_text(READY);
-    screen.send(CTRL_Z);
-    screen.wait_for("the terminal to be given back", |screen| !screen.alternate_screen());
-    screen.send("echo the shell is $((40 + 2))\n");
-    screen.wait_for_text("the shell is 42");
-    assert!(screen.is_restored());
-    screen.send("fg\n");
-    let is_back = |screen: &vt100::Screen| screen.alternate_screen() && shows(screen, READY);
-    screen.wait_for("the screen to come back", is_back);
-    screen.send(CTRL_L);
-    screen.send("typed");
-    screen.wait_for_text("typed");
-    screen.send(CTRL_C);
-    screen.wait_for_text(READY);
-    screen.send(CTRL_D);
-    screen.wait_for("the shell", |screen| !screen.alternate_screen());
-    screen.send("exit\n");
-    assert_eq!(screen.wait_for_end(), 0);
-}
-
-#[test]
-fn without_a_shell_to_come_back_from_it_is_not_suspended() {
-    let world = World::new();
-    let mut screen = Terminal::start(&world, &[], 80, 24);
-    screen.wait_for_text(READY);
-    screen.send(CTRL_Z);
-    screen.wait_for_text("Not suspended");
-    screen.signal(Signal::TSTP);
-    screen.send("typed");
-    screen.wait_for_text("typed");
 }
 
 #[test]

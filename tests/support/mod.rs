@@ -7,6 +7,7 @@ pub mod acp;
 pub mod editor;
 pub mod server;
 pub mod terminal;
+pub mod viewer;
 pub mod wire;
 pub mod world;
 

@@ -3,6 +3,7 @@
 use super::super::sessions;
 use super::lists::{looked_at, scrolled};
 use super::{Action, Context, Row};
+use crate::ui::effect::Effect;
 use crate::ui::model::Model;
 use crate::ui::model::overlay::Overlay;
 use crate::ui::model::sessions::{Ask, SessionList, SessionTask};
@@ -29,11 +30,14 @@ fn list(model: &Model) -> Option<&SessionList> {
 pub(super) const TRASH: &[Row] = &[
     (Action::SelectPrevious, second, |_, h| list(&h.model).is_some_and(|list| list.marked == 0)),
     (Action::SelectNext, trash, |_, h| list(&h.model).is_some_and(|list| list.marked == 1)),
-    (
-        Action::Choose,
-        second,
-        |_, h| matches!(sessions::task(h).1, SessionTask::Undelete(gone) if gone.id.0 == "s2"),
-    ),
+    (Action::Choose, second, |_, h| {
+        h.take_effects().iter().any(|effect| match effect {
+            Effect::Sessions { task, .. } => {
+                matches!(&**task, SessionTask::Undelete(gone) if gone.id.0 == "s2")
+            }
+            _ => false,
+        })
+    }),
     (Action::Purge, trash, |_, h| list(&h.model).is_some_and(|list| list.ask == Some(Ask::Purge))),
     (Action::ToggleScope, trash, |was, h| {
         list(&h.model).map(|list| list.only_here) != list(was).map(|list| list.only_here)
