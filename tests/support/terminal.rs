@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -91,18 +91,43 @@ impl Terminal {
     }
 
     pub fn resize(&self, columns: u16, rows: u16) {
-        let (seen, _) = &*self.seen;
-        seen.lock().expect("seen").parser.set_size(cells(rows), cells(columns));
+        let mut seen = self.between_frames();
+        let parser = &mut seen.parser;
+        let (row, column) = parser.screen().cursor_position();
+        let above = (row + 1).saturating_sub(rows);
+        if above > 0 && !parser.screen().alternate_screen() {
+            // What no longer fits goes into the scrollback; the emulator would drop the cursor's row.
+            let (bottom, lines) = (parser.screen().size().0, "\n".repeat(usize::from(above)));
+            let back = (row + 1 - above, column + 1);
+            parser.process(format!("\x1b[{bottom}H{lines}\x1b[{};{}H", back.0, back.1).as_bytes());
+        }
+        parser.set_size(cells(rows), cells(columns));
+        drop(seen);
         self.master.resize(size(columns, rows)).expect("resized");
     }
 
     /// As [`resize`](Self::resize), for a terminal that breaks its lines anew. Colours are lost.
     pub fn resize_and_reflow(&self, columns: u16, rows: u16) {
-        let (seen, _) = &*self.seen;
-        let mut seen = seen.lock().expect("seen");
+        let mut seen = self.between_frames();
         seen.parser = reflowed(&mut seen.parser, columns, rows);
         drop(seen);
         self.master.resize(size(columns, rows)).expect("resized");
+    }
+
+    /// What was seen, at a moment when no frame has come in part only: the emulator wraps rows that a
+    /// terminal would cut off, so the rest of a frame must not come at another size.
+    fn between_frames(&self) -> MutexGuard<'_, Seen> {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + LIMIT;
+        let mut seen = seen.lock().expect("seen");
+        let last = |bytes: &[u8], mark: &str| {
+            bytes.windows(mark.len()).rposition(|part| part == mark.as_bytes())
+        };
+        while last(&seen.bytes, "\x1b[?2026h") > last(&seen.bytes, "\x1b[?2026l") {
+            assert!(Instant::now() < deadline, "a frame does not end");
+            seen = changed.wait_timeout(seen, LIMIT).expect("seen").0;
+        }
+        seen
     }
 
     /// Every row there is, from the first one of the scrollback to the last one of the screen.
