@@ -101,7 +101,7 @@ fn a_whole_turn_is_in_the_scrollback_once_and_the_shell_follows_it() {
             })
             .collect();
     assert!(order.is_sorted(), "{order:?}");
-    one_composer(&screen_with_a_prompt(&mut screen));
+    one_composer(screen_with_a_prompt(&mut screen));
 
     screen.send(CTRL_C);
     screen.wait_for_text(READY);
@@ -172,7 +172,7 @@ fn what_lies_over_the_conversation_takes_the_other_screen_and_gives_it_back() {
     screen.send("Tell me\r");
     screen.wait_for_text("first-029");
     screen.send("\x1bOP");
-    screen.wait_for("the help", |screen| screen.alternate_screen());
+    screen.wait_for("the help", vt100::Screen::alternate_screen);
     server.open("more");
     server.open("call");
     screen.send("\x1b");
@@ -228,7 +228,7 @@ fn however_it_ends_the_shell_has_a_clean_line() {
             }
             "in the help" => {
                 screen.send("\x1bOP");
-                screen.wait_for("the help", |screen| screen.alternate_screen());
+                screen.wait_for("the help", vt100::Screen::alternate_screen);
                 screen.signal(Signal::TERM);
             }
             "in a turn" => {

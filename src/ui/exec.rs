@@ -6,6 +6,7 @@ pub(super) mod layout;
 mod past;
 mod sessions;
 mod setup;
+mod sh;
 mod shell;
 mod source;
 mod status_line;

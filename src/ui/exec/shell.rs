@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 use tokio::sync::oneshot;
 
+use super::sh;
 use crate::message::ToolReturn;
 
 /// Bytes of output kept; the end matters most.
@@ -23,17 +23,7 @@ pub(super) async fn run(
     mut stop: oneshot::Receiver<()>,
     tell: impl Fn(String),
 ) -> Result<ToolReturn, String> {
-    let mut child = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1\n{command}")])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("sh could not be started: {error}"))?;
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let (mut child, group) = sh::start(&format!("exec 2>&1\n{command}"), folder, Stdio::null())?;
     let mut output = String::new();
     let mut stopped = false;
     if let Some(mut out) = child.stdout.take() {

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
 
-use super::{Done, Executor};
+use super::{Done, Executor, sh};
 use crate::ui::effect::EffectId;
 use crate::ui::msg::Msg;
 
@@ -48,18 +47,8 @@ impl Drop for Group {
 /// # Errors
 /// Why there is none, in words for a person.
 async fn run(command: &str, folder: &Path, limit: Duration, input: &str) -> Result<String, String> {
-    let mut child = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("sh could not be started: {error}"))?;
-    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let mut group = Group(pid);
+    let (mut child, group) = sh::start(command, folder, Stdio::piped())?;
+    let mut group = Group(group);
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let work = async {
         let write = async {
