@@ -153,7 +153,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
             };
             ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
-                End::Done
+                End::of_screen(exit.signal)
             })
         }
         FrontEnd::Print { prompt, wants } => {

@@ -41,7 +41,8 @@ pub(super) fn open(options: &HostOptions, choice: &SessionChoice) -> anyhow::Res
     let (model, is_demo) = (chosen.model, chosen.is_demo);
     let skills = Skills::find(&skill_places(options, &work_dir));
     let agent = load_agent(options, &work_dir, is_demo, &skills)?;
-    let equipment = Equipment::new(&options.config, &model.capabilities);
+    let equipment =
+        Equipment::new(&options.config, &model.capabilities, &|name| options.env.get(name));
     let tools = Toolset::equipped(&agent.tools, &agent.exclude_tools, &equipment)
         .with_context(|| format!("The agent \"{}\" cannot be used", agent.name))?;
     let staff = staff(options, &work_dir, &agent, &skills, &model);

@@ -125,7 +125,7 @@ impl Host {
             .collect();
         let may_log_in = self.0.env.get("KIMI_OAUTH_CLIENT_ID").is_some_and(|id| !id.is_empty());
         if may_log_in && !providers.contains_key(KIMI_CODE) {
-            logins.push(Service::kimi_code());
+            logins.push(Service::kimi_code(&|name| self.0.env.get(name)));
         }
         logins
     }
