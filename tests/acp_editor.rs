@@ -252,6 +252,7 @@ fn a_cancel_that_is_sent_as_a_request_cancels_and_is_answered() {
     for method in ["session/cancel", "$/cancel_request"] {
         let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
         let world = scripted(&[&read, "text: again"]);
+        fs::write(world.work().join("a.txt"), "saved").expect("a file");
         let can = json!({"fs": {"readTextFile": true}});
         let mut client = support::acp::editor(&world, &["acp"], &can);
         let session = new_session(&mut client, &world);
