@@ -248,6 +248,30 @@ fn a_terminal_that_fails_in_any_of_its_steps_ends_the_call_and_is_given_back() {
 }
 
 #[test]
+fn a_cancel_that_is_sent_as_a_request_cancels_and_is_answered() {
+    for method in ["session/cancel", "$/cancel_request"] {
+        let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
+        let world = scripted(&[&read, "text: again"]);
+        fs::write(world.work().join("a.txt"), "saved").expect("a file");
+        let can = json!({"fs": {"readTextFile": true}});
+        let mut client = support::acp::editor(&world, &["acp"], &can);
+        let session = new_session(&mut client, &world);
+        client.request("p", "session/prompt", &support::acp::prompt(&session, "go"));
+        client.until(|message| message["method"] == "fs/read_text_file");
+        client.request("c", method, &json!({"sessionId": session, "requestId": "p"}));
+        let mut ends = Vec::new();
+        while ends.len() < 2 {
+            let message = client.next();
+            if message["id"] == "c" || message["id"] == "p" {
+                assert!(message.get("error").is_none(), "{method}: {message}");
+                ends.push(message["result"]["stopReason"].clone());
+            }
+        }
+        assert!(ends.contains(&json!("cancelled")) && ends.contains(&Value::Null), "{ends:?}");
+    }
+}
+
+#[test]
 fn an_editor_that_answers_nothing_can_still_cancel() {
     let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
     let world = scripted(&[&read, "text: again"]);

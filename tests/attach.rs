@@ -213,6 +213,32 @@ fn prompts_that_are_piped_in_are_answered_and_then_it_ends() {
 }
 
 #[test]
+fn prompts_may_be_messages_and_what_is_none_ends_the_input() {
+    let (world, server) =
+        world_of(vec![Scenario { when: "", answers: vec![vec![Piece::Text("ok")]] }]);
+    let mut command = world.command(&["--daemon", "--input-format", "stream-json"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the daemon");
+    let mut stdin = child.stdin.take().expect("its input");
+    let lines = [
+        r#"{"role": "user", "content": "first\nwith a second line"}"#,
+        r#"{"role":"user","content":[{"type":"text","text":"second"}]}"#,
+        "third",
+        r#"{"role": "user", "content": "fourth"}"#,
+    ];
+    stdin.write_all(lines.join("\n").as_bytes()).expect("prompts");
+    drop(stdin);
+    let output = child.wait_with_output().expect("its end");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("Line 3 of standard input is no prompt"), "{said}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2, "what came before it is answered, what came after is not");
+    let first = requests[0].to_string();
+    assert!(first.contains(r"first\nwith a second line") && !first.contains("role\\"), "{first}");
+}
+
+#[test]
 fn a_viewer_of_the_plain_protocol_is_served_too() {
     let (world, _server) =
         world_of(vec![Scenario { when: "go", answers: vec![vec![Piece::Text("ok")]] }]);

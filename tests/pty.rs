@@ -182,7 +182,12 @@ fn signals_end_it_in_order_and_give_the_terminal_back() {
         let mut screen = Terminal::start(&world, &[], 80, 24);
         screen.wait_for_text(READY);
         screen.signal(signal);
-        screen.wait_for_end();
+        // Whoever sent it learns that it was obeyed; the screen is not left with "all is well".
+        assert_eq!(
+            screen.wait_for_end(),
+            if signal == Signal::INT { 130 } else { 143 },
+            "{signal:?}"
+        );
         assert!(screen.is_restored(), "{signal:?}:\n{}", screen.text());
     }
 }

@@ -116,20 +116,25 @@ impl Connection {
     fn notification(&self, method: &str, raw: Value) {
         match method {
             "session/cancel" => match params::<acp::CancelNotification>(method, raw) {
-                Ok(cancel) => {
-                    // One for a session that is not open cancels nothing.
-                    let _ = self.order(&cancel.session_id.0, Order::Cancel { prompt: None });
-                }
+                // One for a session that is not open cancels nothing.
+                Ok(cancel) => drop(self.cancel(&cancel)),
                 Err(error) => tracing::info!(error.message, "a cancel that cannot be read"),
             },
-            "$/cancel_request" => {
-                if let Ok(id) = serde_json::from_value::<Id>(raw["requestId"].clone()) {
-                    for handle in self.sessions().values() {
-                        let _ = handle.orders.send(Order::Cancel { prompt: Some(id.clone()) });
-                    }
-                }
-            }
+            "$/cancel_request" => self.cancel_request(&raw),
             _ => tracing::debug!(method, "a notification nobody knows"),
+        }
+    }
+
+    fn cancel(&self, cancel: &acp::CancelNotification) -> Result<(), RpcError> {
+        self.order(&cancel.session_id.0, Order::Cancel { prompt: None })
+    }
+
+    /// Cancels the prompt that one request began, whatever its session.
+    fn cancel_request(&self, raw: &Value) {
+        if let Ok(id) = serde_json::from_value::<Id>(raw["requestId"].clone()) {
+            for handle in self.sessions().values() {
+                let _ = handle.orders.send(Order::Cancel { prompt: Some(id.clone()) });
+            }
         }
     }
 
@@ -155,6 +160,16 @@ impl Connection {
                 if let Err(error) = sent {
                     client.reply(&id, Err(error));
                 }
+            }
+            // Notifications, which some clients send as requests and then wait for.
+            "session/cancel" => {
+                let cancelled = params::<acp::CancelNotification>(&method, raw)
+                    .and_then(|cancel| self.cancel(&cancel));
+                client.reply(&id, cancelled.map(|()| Value::Null));
+            }
+            "$/cancel_request" => {
+                self.cancel_request(&raw);
+                client.reply(&id, Ok(Value::Null));
             }
             _ => {
                 let own = self.clone();

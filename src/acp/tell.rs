@@ -14,7 +14,7 @@ use super::{content, tool_calls};
 use crate::message::{ContentPart, ToolCall, UserInput};
 use crate::wire::{
     ApprovalRequest, Event, Extension, HookAction, HookResolved, Notification, StatusUpdate,
-    SubagentEvent, ToolOutputChunk, ToolResult,
+    SubagentEvent, ToolOutputChunk, ToolResult, TurnBegin,
 };
 
 /// Turns events into updates. Keeps what they refer to: the calls of the turn.
@@ -176,7 +176,9 @@ impl Teller {
     /// The person's own words, which are news when the past is told.
     fn heard(&mut self, input: &UserInput) -> Vec<acp::SessionUpdate> {
         self.message = Uuid::new_v4().to_string();
-        if !self.is_replay {
+        // Nor is it the person's what stands in the place of a prompt when a turn begins by itself.
+        let is_ours = matches!(input, UserInput::Text(text) if text == TurnBegin::TASKS_ENDED);
+        if !self.is_replay || is_ours {
             return Vec::new();
         }
         let parts = input.clone().into_parts();
@@ -453,4 +455,17 @@ fn update(call: &Call, fields: acp::ToolCallUpdateFields) -> acp::SessionUpdate 
 
 fn complete(arguments: &str) -> Option<Value> {
     serde_json::from_str(arguments).ok().filter(Value::is_object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_typed_is_no_message_of_the_person() {
+        let mut teller = Teller::new("/w".into(), Can::default(), true);
+        let begin = |text: &str| Event::TurnBegin(TurnBegin { user_input: text.into() });
+        assert_eq!(teller.event(&begin("do it")).len(), 1);
+        assert_eq!(teller.event(&begin(TurnBegin::TASKS_ENDED)), []);
+    }
 }

@@ -115,7 +115,8 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["print", "quiet", "wire", "daemon"])]
     pub(super) acp: bool,
 
-    /// With --print: what comes on standard input; stream-json is one user message a line, to the end
+    /// With --print or --daemon: what comes on standard input; stream-json is one user message a
+    /// line, to the end
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(super) input_format: Option<Format>,
 

@@ -28,6 +28,17 @@ impl End {
         Self::Failed { message: message.into(), retryable: false }
     }
 
+    /// How the screen's run ended, by `signal` or by the person.
+    pub(super) fn of_screen(signal: Option<i32>) -> Self {
+        match signal {
+            None => Self::Done,
+            Some(signal) if signal == rustix::process::Signal::INT.as_raw() => {
+                Self::Interrupted(Interrupt::Keyboard)
+            }
+            Some(_) => Self::Interrupted(Interrupt::Terminate),
+        }
+    }
+
     /// The exit code: upstream's, and 128 + the signal's number as shells have it.
     pub(super) fn code(&self) -> u8 {
         match self {

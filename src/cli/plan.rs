@@ -48,7 +48,10 @@ pub(super) enum FrontEnd {
         wants: Wants,
     },
     Wire,
-    Daemon,
+    Daemon {
+        /// Are the prompts on standard input messages rather than text?
+        reads_messages: bool,
+    },
     /// For an editor; one session at a time, or many.
     Acp {
         has_one: bool,
@@ -110,8 +113,11 @@ pub(super) fn resolve(
     }
     // A flag that would be read and have no effect is refused, whatever the front end.
     let prints = args.print || args.quiet;
-    if !prints && (args.input_format.is_some() || args.output_format.is_some()) {
-        return Err(usage("--input-format and --output-format belong to --print: give it too"));
+    if !prints && args.output_format.is_some() {
+        return Err(usage("--output-format belongs to --print: give it too"));
+    }
+    if !prints && !args.daemon && args.input_format.is_some() {
+        return Err(usage("--input-format belongs to --print and --daemon: give one of them too"));
     }
     if !prints && args.final_message_only {
         return Err(usage("--final-message-only belongs to --print: give both"));
@@ -127,7 +133,7 @@ pub(super) fn resolve(
         if prompt.is_some() {
             return Err(usage("--daemon takes its prompts from viewers, or piped in: give none"));
         }
-        FrontEnd::Daemon
+        FrontEnd::Daemon { reads_messages }
     } else if args.acp {
         if prompt.is_some() {
             return Err(usage("--acp takes its prompts from the editor: give none"));
@@ -350,8 +356,9 @@ mod tests {
             (&["--print"], "--print needs a prompt"),
             (&["--final-message-only"], "belongs to --print"),
             (&["--wire", "--final-message-only"], "belongs to --print"),
-            (&["--wire", "--output-format", "stream-json"], "belong to --print"),
-            (&["--daemon", "--input-format", "stream-json"], "belong to --print"),
+            (&["--wire", "--output-format", "stream-json"], "belongs to --print"),
+            (&["--daemon", "--output-format", "stream-json"], "belongs to --print"),
+            (&["--wire", "--input-format", "stream-json"], "belongs to --print and --daemon"),
             (&["-r", "../../etc"], "a session's id has letters"),
             (&["-r", ".."], "a session's id has letters"),
             (&["--log-level", "loud"], "invalid value 'loud'"),
@@ -415,6 +422,8 @@ mod tests {
         let planned = plan(&messages, NONE).expect("a plan");
         assert!(matches!(planned.front, FrontEnd::Print { prompt: PromptFrom::Messages, .. }));
         assert!(!planned.as_messages);
+        let daemon = plan(&["--daemon", "--input-format", "stream-json"], NONE).expect("a plan");
+        assert_eq!(daemon.front, FrontEnd::Daemon { reads_messages: true });
         let out = plan(&["--quiet", "--output-format=stream-json", "x"], NONE).expect("a plan");
         assert!(out.as_messages);
         for args in

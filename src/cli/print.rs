@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use self::messages::{Line, Messages};
-pub(super) use self::prompts::Prompts;
+pub(super) use self::prompts::{Prompts, read_message};
 use super::outcome::{End, end_of};
 use super::plan::Wants;
 use crate::message::{ContentPart, ToolCall, ToolReturn};
@@ -155,7 +155,8 @@ fn answer(request: &Request) -> Option<Response> {
 struct Printer<'a> {
     wants: Wants,
     outputs: Outputs<'a>,
-    /// The answer of this step, when only the last one is wanted.
+    /// The answer of this step, while it may still be withdrawn: what was written cannot be taken
+    /// back. On a terminal a person reads along, and is told of a new attempt.
     held: String,
     /// Did a step begin since something was written?
     is_new_step: bool,
@@ -232,19 +233,31 @@ impl<'a> Printer<'a> {
         match event {
             Event::ContentPart(ContentPart::Text { text }) => self.text(&text),
             Event::StepBegin(_) => {
+                self.step_counts();
                 self.held.clear();
                 self.is_new_step = true;
             }
             Event::StepRetry(retry) => {
                 self.held.clear();
+                let is_half_shown = self.has_written && !self.is_new_step;
                 self.is_new_step = true;
                 self.retried(&Event::StepRetry(retry));
+                if is_half_shown && self.outputs.answer_is_terminal {
+                    self.problem("What it had said of this answer is void: it begins again.");
+                }
+            }
+            // Told when a step's answer has come to its end, and its calls begin.
+            Event::StatusUpdate(status)
+                if status.token_usage.is_some() || status.message_id.is_some() =>
+            {
+                self.step_counts();
             }
             Event::ToolCall(call) => {
                 self.names.insert(call.id.clone(), call.function.name.clone());
                 self.call = Some(call);
             }
             Event::ToolResult(result) => {
+                self.step_counts();
                 let name = self.names.remove(&result.tool_call_id);
                 if result.return_value.is_error {
                     let name = name.unwrap_or_else(|| "A tool".to_owned());
@@ -286,10 +299,22 @@ impl<'a> Printer<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if self.wants.final_only {
+        if self.wants.final_only || !self.outputs.answer_is_terminal {
             self.held.push_str(text);
-            return;
+        } else {
+            self.write_text(text);
         }
+    }
+
+    /// What was held of this step is not withdrawn any more.
+    fn step_counts(&mut self) {
+        if !self.wants.final_only {
+            let held = std::mem::take(&mut self.held);
+            self.write_text(&held);
+        }
+    }
+
+    fn write_text(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -353,6 +378,8 @@ impl<'a> Printer<'a> {
             let rest = messages.end();
             self.lines(rest);
         }
+        // Of a turn that failed, what its last attempt said is there once: the exit code tells.
+        self.step_counts();
         if self.wants.final_only && *outcome == PromptOutcome::Finished {
             let held = std::mem::take(&mut self.held);
             self.write(&held);

@@ -153,7 +153,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
             };
             ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());
-                End::Done
+                End::of_screen(exit.signal)
             })
         }
         FrontEnd::Print { prompt, wants } => {
@@ -164,7 +164,9 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
             let only = has_one.then_some(plan.session);
             runtime.block_on(acp_front(acp::Agent { host, only }))
         }
-        FrontEnd::Daemon => runtime.block_on(daemon_front(&host, &plan.session)),
+        FrontEnd::Daemon { reads_messages } => {
+            runtime.block_on(daemon_front(&host, &plan.session, reads_messages))
+        }
         FrontEnd::Wire => runtime.block_on(wire_front(&host, &plan.session)),
     };
     // What still blocks, a read for instance, must not keep the program.
@@ -172,13 +174,19 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
     end
 }
 
-async fn daemon_front(host: &Host, session: &SessionChoice) -> anyhow::Result<End> {
+async fn daemon_front(
+    host: &Host,
+    session: &SessionChoice,
+    reads_messages: bool,
+) -> anyhow::Result<End> {
     let mut interrupts = signals::listen()?;
     let stop = async move {
         let _ = interrupts.recv().await;
     };
     let folder = subcommand::daemon::folder(host.paths());
-    let prompts = are_piped(&stdin()).then(tokio::io::stdin);
+    let read: server::daemon::ReadPrompt =
+        if reads_messages { print::read_message } else { |line, _| Ok(line.into()) };
+    let prompts = are_piped(&stdin()).then(|| (tokio::io::stdin(), read));
     let ready = |id: &str, socket: &Path| {
         tell(&format!("Session {id} on {}. Join it: kimi-tui attach {id}", socket.display()));
     };

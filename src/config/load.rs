@@ -36,9 +36,21 @@ impl Config {
     /// When it cannot be read, is not TOML or JSON, or does not make sense.
     pub fn load(paths: &Paths, source: &ConfigSource) -> Result<Loaded, ConfigError> {
         let mut loaded = Self::load_from(paths, source)?;
-        for provider in loaded.config.providers.values_mut() {
+        let Config { providers, web, .. } = &mut loaded.config;
+        for provider in providers.values_mut() {
             provider.oauth =
                 provider.oauth.take().map(|oauth| Box::new(oauth.kept_in(&paths.share)));
+        }
+        for service in [&mut web.search, &mut web.fetch].into_iter().flatten() {
+            let Some(oauth) = service.oauth.take() else { continue };
+            let oauth = oauth.kept_in(&paths.share);
+            // One login, written down once: at the provider's.
+            let mut same = providers.values().filter_map(|provider| provider.oauth.as_deref());
+            let whole = match same.find(|other| other.file() == oauth.file()) {
+                Some(other) => oauth.filled_from(other),
+                None => oauth,
+            };
+            service.oauth = Some(Box::new(whole));
         }
         Ok(loaded)
     }

@@ -78,6 +78,23 @@ impl OauthConfig {
         self
     }
 
+    /// The same with what only `other`, the same login, says.
+    #[must_use]
+    pub fn filled_from(mut self, other: &Self) -> Self {
+        let pairs = [
+            (&mut self.client_id, &other.client_id),
+            (&mut self.device_url, &other.device_url),
+            (&mut self.token_url, &other.token_url),
+            (&mut self.scope, &other.scope),
+        ];
+        for (own, other) in pairs {
+            if own.is_empty() {
+                own.clone_from(other);
+            }
+        }
+        self
+    }
+
     /// The same, kept below the share folder `share`.
     #[must_use]
     pub fn kept_in(mut self, share: &Path) -> Self {

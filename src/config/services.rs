@@ -197,9 +197,11 @@ impl Service {
         }
     }
 
-    /// Kimi's own login; what this program is called there has to be said by somebody.
+    /// Kimi's own login, where `env` says that it is; what this program is called there has to be said
+    /// by somebody.
     #[must_use]
-    pub fn kimi_code() -> Self {
+    pub fn kimi_code(env: &dyn Fn(&str) -> Option<String>) -> Self {
+        let elsewhere = env("KIMI_CODE_BASE_URL").map(|url| url.trim().to_owned());
         let oauth = OauthConfig {
             storage: "file".to_owned(),
             key: "oauth/kimi-code".to_owned(),
@@ -209,7 +211,9 @@ impl Service {
             name: "Kimi Code: log in with the browser".to_owned(),
             key: KIMI_CODE.to_owned(),
             kind: ProviderKind::Kimi,
-            base_url: KIMI_CODE_URL.to_owned(),
+            base_url: elsewhere
+                .filter(|url| !url.is_empty())
+                .unwrap_or_else(|| KIMI_CODE_URL.to_owned()),
             wants_key: false,
             found: None,
             secret: Secret::default(),
@@ -310,6 +314,13 @@ mod tests {
     use crate::config::edit::edited;
     use crate::config::{Config, ConfigSource};
     use crate::paths::Paths;
+
+    #[test]
+    fn kimis_own_service_is_where_the_environment_says() {
+        assert_eq!(Service::kimi_code(&|_| None).base_url, KIMI_CODE_URL);
+        let env = |name: &str| (name == "KIMI_CODE_BASE_URL").then(|| " https://h/v1 ".to_owned());
+        assert_eq!(Service::kimi_code(&env).base_url, "https://h/v1");
+    }
 
     #[test]
     fn every_service_can_be_written_and_answers_afterwards() {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::without_login;
+use super::{OauthConfig, without_login};
 
 /// How tools reach the web.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,6 +29,16 @@ pub struct ServiceConfig {
     pub api_key: String,
     /// Headers of every request.
     pub custom_headers: BTreeMap<String, String>,
+    /// How it is logged in to; a key wins over it.
+    pub oauth: Option<Box<OauthConfig>>,
+}
+
+impl ServiceConfig {
+    /// The login that counts.
+    #[must_use]
+    pub fn login(&self) -> Option<&OauthConfig> {
+        self.oauth.as_deref().filter(|_| self.api_key.trim().is_empty())
+    }
 }
 
 // By hand: a key must never reach a log.

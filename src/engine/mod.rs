@@ -3,6 +3,7 @@
 //! [`Host::open`] is the one way in; what a front end holds afterwards is a [`Door`]. Opening is in
 //! [`open`], leaving in [`Closing`].
 
+mod chosen;
 mod elsewhere;
 mod env;
 mod open;

@@ -7,7 +7,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Host, HostOptions, open};
+use super::{Host, HostOptions, chosen, open};
 use crate::config::edit::{self, Edit};
 use crate::config::{
     Config, ConfigError, ConfigSource, KIMI_CODE, Loaded, LoginCode, NetworkConfig, Offered,
@@ -125,7 +125,7 @@ impl Host {
             .collect();
         let may_log_in = self.0.env.get("KIMI_OAUTH_CLIENT_ID").is_some_and(|id| !id.is_empty());
         if may_log_in && !providers.contains_key(KIMI_CODE) {
-            logins.push(Service::kimi_code());
+            logins.push(Service::kimi_code(&|name| self.0.env.get(name)));
         }
         logins
     }
@@ -165,11 +165,11 @@ impl Host {
         let mut options = HostOptions { config, ..(*self.0).clone() };
         options.model = wish.model.clone().or(options.model);
         options.thinking = wish.thinking.or(options.thinking);
-        let chosen = open::choose_model(&options)?;
+        let chosen = chosen::choose_model(&options)?;
         let rules = open::rules(&options, &options.work_dir, &mut warnings)?.rules;
-        let limits = open::limits(&options);
+        let limits = chosen::limits(&options);
         Ok(Settings {
-            compaction_at: open::compaction_at(&limits, chosen.model.max_context),
+            compaction_at: chosen::compaction_at(&limits, chosen.model.max_context),
             model: chosen.model,
             key: chosen.key,
             thinking: chosen.thinking,

@@ -217,7 +217,7 @@ impl Endpoint {
     }
 
     /// Sends `request` with the token of the login, where there is one; with a new one when the server
-    /// refuses it, once.
+    /// refuses it, once. Whoever is refused with that one has to log in again.
     async fn send_as_whoever(
         &self,
         request: reqwest::RequestBuilder,
@@ -228,7 +228,10 @@ impl Endpoint {
         match (self.send(with_token(request, &token)?).await, again) {
             (Err(LlmError::Status { status: 401, .. }), Some(again)) => {
                 let token = login.renewed(&token).await?;
-                self.send(with_token(again, &token)?).await
+                match self.send(with_token(again, &token)?).await {
+                    Err(LlmError::Status { status: 401, .. }) => Err(login.is_void()),
+                    answer => answer,
+                }
             }
             (answer, _) => answer,
         }

@@ -224,6 +224,11 @@ impl Login {
         })
     }
 
+    /// A token that was just renewed is refused too.
+    pub(crate) fn is_void(&self) -> LlmError {
+        self.logged_out("refuses the one there is, renewed or not")
+    }
+
     fn logged_out(&self, reason: &str) -> LlmError {
         LlmError::LoggedOut { host: self.host.clone(), reason: reason.to_owned() }
     }

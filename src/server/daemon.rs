@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::pen::Pen;
@@ -15,6 +15,7 @@ use super::viewer::{Role, Viewer};
 use super::{FAREWELL, Facts};
 use crate::engine::{Host, OpenSession, SessionChoice};
 use crate::error::user;
+use crate::message::UserInput;
 use crate::rpc::Outbox;
 use crate::wire::{Command, DoorMessage, Equipment, Event};
 
@@ -23,16 +24,21 @@ const ENDING: &str = "sock";
 /// Bytes a socket's path may have, on every system there is.
 const LONGEST_PATH: usize = 100;
 
+/// What reads a line of prompts: the line, and its number.
+pub type ReadPrompt = fn(&str, usize) -> anyhow::Result<UserInput>;
+
 /// Keeps the session `choice` open on a socket in `folder` until `stop` is done, a viewer ends it,
-/// or the `prompts` (one a line) are all answered. `ready` hears the session's id and the socket.
+/// or the `prompts` are all answered: one a line, and how a line is read. `ready` hears the
+/// session's id and the socket.
 ///
 /// # Errors
-/// In words for a person: the session cannot be opened, or the socket cannot be made.
+/// In words for a person: the session cannot be opened, the socket cannot be made, or a line is no
+/// prompt. Those before it are answered then, and none after it.
 pub async fn run(
     host: &Host,
     choice: &SessionChoice,
     folder: &Path,
-    prompts: Option<impl AsyncRead + Unpin>,
+    prompts: Option<(impl AsyncRead + Unpin, ReadPrompt)>,
     stop: impl Future<Output = ()>,
     ready: impl FnOnce(&str, &Path),
 ) -> anyhow::Result<()> {
@@ -50,8 +56,9 @@ pub async fn run(
     ready(&id, &folder.join(format!("{id}.{ENDING}")));
     let facts = Facts::of(&host.config().hooks);
     let pen = Pen::new();
-    let mut lines = prompts.map(|prompts| BufReader::new(prompts).lines());
+    let mut lines = prompts.map(|(prompts, read)| (BufReader::new(prompts).lines(), read, 0));
     let mut has_lines = lines.is_some();
+    let mut fault = Ok(());
     let mut waiting = VecDeque::new();
     let mut is_working = false;
     let mut has_news = false;
@@ -72,16 +79,18 @@ pub async fn run(
                 Some(_) => {}
             },
             _ = hands.changed() => {}
-            Some(line) = async { Some(lines.as_mut()?.next_line().await) }, if has_lines => {
-                match line {
-                    Ok(Some(line)) if line.trim().is_empty() => {}
-                    Ok(Some(line)) => waiting.push_back(line),
-                    Ok(None) | Err(_) => has_lines = false,
+            Some(prompt) = async { Some(next(lines.as_mut()?).await) }, if has_lines => {
+                match prompt {
+                    Ok(Some(prompt)) => waiting.push_back(prompt),
+                    ended => {
+                        has_lines = false;
+                        fault = ended.map(|_| ());
+                    }
                 }
             }
         }
         if !is_working && let Some(prompt) = waiting.pop_front() {
-            is_working = session.commands.send(Command::Prompt(prompt.into())).is_ok();
+            is_working = session.commands.send(Command::Prompt(prompt)).is_ok();
         }
         // A viewer knows when it does not disturb; without one nobody is disturbed.
         if has_news && !is_working && pen.is_free() {
@@ -97,7 +106,20 @@ pub async fn run(
     if tokio::time::timeout(FAREWELL, ended).await.is_err() {
         tracing::warn!("the engine did not end in time");
     }
-    Ok(())
+    fault
+}
+
+/// The next prompt of the input; none at its end. May be dropped while it waits.
+async fn next<R: AsyncRead + Unpin>(
+    (lines, read, number): &mut (Lines<BufReader<R>>, ReadPrompt, usize),
+) -> anyhow::Result<Option<UserInput>> {
+    while let Some(line) = lines.next_line().await? {
+        *number += 1;
+        if !line.trim().is_empty() {
+            return read(&line, *number).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 /// Lets a viewer in, if it is the same person's.

@@ -7,6 +7,7 @@
 
 mod command;
 mod earlier;
+mod handle;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -29,11 +30,10 @@ use super::birth::Birth;
 use super::{Note, Notifier, TaskNote};
 use crate::config::BackgroundConfig;
 use crate::files::{self, NonAscii, python_json};
-use crate::wire::{
-    Extension, Hub, Notification, TaskChanged, TaskKind, TaskOutputChunk, TaskState,
-};
+use crate::wire::{Extension, Hub, Notification, TaskChanged, TaskKind, TaskState};
 
 pub(crate) use command::CommandTask;
+pub(crate) use handle::{Ended, TaskHandle};
 
 /// Bytes of output the note about a task's end may quote.
 const NOTE_BYTES: u64 = 16 * 1024;
@@ -78,21 +78,6 @@ struct Stop {
     reason: String,
     /// Does the model know already?
     is_known: bool,
-}
-
-/// How a task ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub state: TaskState,
-    pub exit: Option<i32>,
-    pub reason: String,
-}
-
-/// What a running task may use.
-#[derive(Clone)]
-pub(crate) struct TaskHandle {
-    tasks: BackgroundTasks,
-    task: Arc<Task>,
 }
 
 impl BackgroundTasks {
@@ -404,70 +389,6 @@ impl Task {
 
     fn is_running(&self) -> bool {
         lock(&self.fact).state == TaskState::Running
-    }
-}
-
-impl Ended {
-    /// It did its work.
-    pub(crate) fn completed(exit: Option<i32>) -> Self {
-        Self { state: TaskState::Completed, exit, reason: String::new() }
-    }
-
-    /// It did not, for this reason.
-    pub(crate) fn failed(reason: impl Into<String>) -> Self {
-        Self { state: TaskState::Failed, exit: None, reason: reason.into() }
-    }
-
-    /// It was stopped.
-    pub(crate) fn killed(exit: Option<i32>) -> Self {
-        Self { state: TaskState::Killed, exit, reason: "It was stopped.".to_owned() }
-    }
-}
-
-impl TaskHandle {
-    /// The task's id.
-    pub(crate) fn id(&self) -> String {
-        lock(&self.task.fact).id.clone()
-    }
-
-    /// This shell does the task's work: a later run of the program can find it by that.
-    fn runs_in(&self, shell: Option<Birth>) {
-        *lock(&self.task.shell) = shell;
-        self.tasks.keep(&self.task);
-    }
-
-    /// Set when the task is to end.
-    pub(crate) fn cancelled(&self) -> &CancellationToken {
-        &self.task.cancel
-    }
-
-    /// Set when the program ends and the task may go on without it.
-    fn released(&self) -> &CancellationToken {
-        &self.tasks.0.release
-    }
-
-    fn config(&self) -> &BackgroundConfig {
-        &self.tasks.0.config
-    }
-
-    fn output_path(&self) -> PathBuf {
-        lock(&self.task.output).path().to_owned()
-    }
-
-    /// Keeps output, and shows it.
-    pub(crate) fn write(&self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        lock(&self.task.output).write(text);
-        self.show(text);
-    }
-
-    /// Shows output that is kept already.
-    fn show(&self, text: &str) {
-        let task_id = lock(&self.task.fact).id.clone();
-        let text = text.to_owned();
-        self.tasks.0.hub.extension(Extension::TaskOutput(TaskOutputChunk { task_id, text }));
     }
 }
 

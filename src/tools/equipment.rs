@@ -1,6 +1,6 @@
 //! What a session has that some tools need: without it they are not offered.
 
-use crate::config::{Capability, Config, NetworkConfig, WebConfig};
+use crate::config::{Capability, Config, NetworkConfig, ProviderKind, WebConfig};
 
 /// The equipment of one session.
 #[derive(Debug, Clone, Default)]
@@ -14,11 +14,22 @@ pub struct Equipment {
 }
 
 impl Equipment {
-    /// The equipment of a session with this configuration and a model that can do this.
+    /// The equipment of a session with this configuration and environment, and a model that can do
+    /// this.
     #[must_use]
-    pub fn new(config: &Config, capabilities: &[Capability]) -> Self {
+    pub fn new(
+        config: &Config,
+        capabilities: &[Capability],
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let mut web = config.web.clone();
+        for service in [&mut web.search, &mut web.fetch].into_iter().flatten() {
+            // These services are Kimi's, and so are their logins.
+            let oauth = service.oauth.take();
+            service.oauth = oauth.map(|oauth| Box::new(oauth.completed(ProviderKind::Kimi, env)));
+        }
         Self {
-            web: config.web.clone(),
+            web,
             network: config.network.clone(),
             sees_images: capabilities.contains(&Capability::ImageIn),
         }

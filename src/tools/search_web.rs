@@ -154,6 +154,37 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_service_without_a_key_is_asked_with_its_login() {
+        use crate::config::{Config, ConfigSource};
+        let share = tempfile::tempdir().expect("folder");
+        let server = Loopback::start(answer(r#"{"search_results": []}"#)).await;
+        let text = format!(
+            "[providers.\"managed:kimi-code\"]\ntype = \"kimi\"\nbase_url = \"http://127.0.0.1:9/\"\n\
+             oauth = {{ storage = \"file\", key = \"oauth/kimi-code\", client_id = \"me\" }}\n\
+             [services.moonshot_search]\nbase_url = \"{}/search\"\n\
+             oauth = {{ storage = \"file\", key = \"oauth/kimi-code\" }}\n",
+            server.address
+        );
+        let paths = crate::paths::Paths::new(share.path());
+        let config = Config::load(&paths, &ConfigSource::Inline(text)).expect("loads").config;
+        let equipment = Equipment::new(&config, &[], &|_| None);
+        let login = equipment.web.search.as_ref().and_then(|search| search.login());
+        let login = login.expect("a login").clone();
+        assert_eq!(login.client_id, "me", "the provider's login is the same");
+        assert!(login.token_url.starts_with("https://"), "{login:?}");
+        let search = SearchWeb::new(&equipment).expect("a service");
+        let bench = Bench::new();
+        let result = bench.call(&search, json!({"query": "x"})).await;
+        assert!(result.is_error && result.message.contains("wants a login"), "{result:?}");
+        assert!(server.requests().is_empty(), "nobody is asked without one");
+        std::fs::create_dir_all(&login.folder).expect("folder");
+        std::fs::write(login.file(), r#"{"access_token": "at-secret"}"#).expect("a login");
+        let result = bench.call(&search, json!({"query": "x"})).await;
+        assert!(!result.is_error, "{result:?}");
+        assert!(server.requests().join("").contains("authorization: Bearer at-secret"));
+    }
+
+    #[tokio::test]
     async fn what_goes_wrong_is_told_without_the_key() {
         let bench = Bench::new();
         let server = Loopback::start(answer("<html>")).await;

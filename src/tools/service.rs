@@ -45,7 +45,7 @@ impl Service {
             query: &[],
             auth: Auth::Bearer,
             headers: &[("accept", accept)],
-            login: None,
+            login: self.config.login(),
         })
         .map_err(told)?;
         let mut answer = endpoint.post(question.to_string().into_bytes()).await.map_err(told)?;

@@ -64,6 +64,9 @@ pub struct UiOptions {
 pub struct UiExit {
     /// The session that was open last.
     pub session: Option<SessionId>,
+    /// The signal that ended it, where it was not the person who left; of a terminal that went away
+    /// without one, SIGHUP.
+    pub signal: Option<i32>,
 }
 
 /// Shows the screen until the person leaves. The terminal is as it was when this returns.
@@ -115,8 +118,7 @@ pub fn run(
     model.plays_only = plays_only;
     model.screen.layouts = exec::layout::load(&host.paths().layout_file());
     read_keymap(&host.paths().keymap_file(), &mut model);
-    let session = runtime.block_on(runtime::run(model, target, theme, host))?;
-    Ok(UiExit { session })
+    runtime.block_on(runtime::run(model, target, theme, host))
 }
 
 /// Links of the terminal, where it does not spoil them. One that is not known to show them may pass

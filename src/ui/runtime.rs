@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::process::Signal as UnixSignal;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
+use super::UiExit;
 use super::clock::FrameClock;
 use super::effect::{Effect, OpenTarget};
 use super::exec::{Done, DoorSource, Executor};
@@ -23,7 +25,6 @@ use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
 use super::view::{Caches, FrameInfo, Linear, farewell, progress, view};
-use crate::message::SessionId;
 use crate::wire::DoorMessage;
 use inline::Inline;
 
@@ -74,6 +75,8 @@ struct App {
     /// The terminal may have lost what was drawn.
     is_stale: bool,
     is_over: bool,
+    /// The signal that is to end it.
+    signal: Option<UnixSignal>,
 }
 
 /// Signals that end the program, and the one that stops it.
@@ -92,18 +95,18 @@ impl Signals {
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
             quit: signal(SignalKind::quit())?,
-            stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
+            stop: signal(SignalKind::from_raw(UnixSignal::TSTP.as_raw()))?,
         })
     }
 }
 
-/// Shows the screen until the person leaves; says which session was open last.
+/// Shows the screen until the person leaves.
 pub(super) async fn run(
     mut model: Model,
     target: OpenTarget,
     theme: Theme,
     host: Arc<dyn DoorSource>,
-) -> anyhow::Result<Option<SessionId>> {
+) -> anyhow::Result<UiExit> {
     terminal::install_panic_hook();
     let time = Time::start();
     let guard = Guard::take(&model.settings)?;
@@ -139,6 +142,7 @@ pub(super) async fn run(
         inline,
         is_stale: false,
         is_over: false,
+        signal: None,
     };
     // The person sees the screen before anything is read, opened or asked.
     app.draw()?;
@@ -157,7 +161,7 @@ pub(super) async fn run(
     app.executor.shut_down().await;
     ended?;
     printed?;
-    Ok(session)
+    Ok(UiExit { session, signal: app.signal.map(UnixSignal::as_raw) })
 }
 
 impl App {
@@ -184,13 +188,13 @@ impl App {
                         }
                     }
                     // The terminal is gone: reading on would spin.
-                    Some(Err(_)) | None => self.take_in(Msg::Terminate)?,
+                    Some(Err(_)) | None => self.end_by(UnixSignal::HUP)?,
                 },
                 () = frame => self.draw()?,
-                _ = signals.terminate.recv() => self.take_in(Msg::Terminate)?,
-                _ = signals.hangup.recv() => self.take_in(Msg::Terminate)?,
-                _ = signals.interrupt.recv() => self.take_in(Msg::Terminate)?,
-                _ = signals.quit.recv() => self.take_in(Msg::Terminate)?,
+                _ = signals.terminate.recv() => self.end_by(UnixSignal::TERM)?,
+                _ = signals.hangup.recv() => self.end_by(UnixSignal::HUP)?,
+                _ = signals.interrupt.recv() => self.end_by(UnixSignal::INT)?,
+                _ = signals.quit.recv() => self.end_by(UnixSignal::QUIT)?,
                 _ = signals.stop.recv() => self.suspend()?,
                 done = results.recv() => if let Some(done) = done { self.finish(done)? },
                 message = self.executor.next_from_door() => self.hear(message)?,
@@ -201,6 +205,11 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    fn end_by(&mut self, signal: UnixSignal) -> anyhow::Result<()> {
+        self.signal = Some(signal);
+        self.take_in(Msg::Terminate)
     }
 
     /// Takes in what the person did, and what the terminal says among it.

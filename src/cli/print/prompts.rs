@@ -29,14 +29,15 @@ impl Prompts {
         while let Some(line) = lines.next_line().await? {
             *number += 1;
             if !line.trim().is_empty() {
-                return read(&line, *number).map(Some);
+                return read_message(&line, *number).map(Some);
             }
         }
         Ok(None)
     }
 }
 
-fn read(line: &str, number: usize) -> anyhow::Result<UserInput> {
+/// The prompt in a `line` that is a message.
+pub(in crate::cli) fn read_message(line: &str, number: usize) -> anyhow::Result<UserInput> {
     let told = |what: String| {
         user(
             format!("Line {number} of standard input is no prompt: {what}."),
@@ -58,15 +59,15 @@ mod tests {
 
     #[test]
     fn a_line_is_a_user_message() {
-        let text = read(r#"{"role": "user", "content": "hi"}"#, 1).expect("a prompt");
+        let text = read_message(r#"{"role": "user", "content": "hi"}"#, 1).expect("a prompt");
         assert_eq!(text, UserInput::Text("hi".to_owned()));
         let parts =
             r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}"#;
-        assert!(matches!(read(parts, 1).expect("a prompt"), UserInput::Parts(_)));
+        assert!(matches!(read_message(parts, 1).expect("a prompt"), UserInput::Parts(_)));
         for (line, words) in
             [("hi", "Line 7"), (r#"{"role": "assistant", "content": "x"}"#, "role")]
         {
-            let error = read(line, 7).expect_err("no prompt").to_string();
+            let error = read_message(line, 7).expect_err("no prompt").to_string();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -9,7 +9,7 @@ use super::*;
 use crate::message::ToolOutput;
 use crate::wire::channel::CommandSender;
 use crate::wire::{ApprovalRequest, SourceKind};
-use crate::wire::{Hub, SessionInfo, StepBegin, StepRetry, ToolCallPart, ToolResult};
+use crate::wire::{Hub, SessionInfo, StatusUpdate, StepBegin, StepRetry, ToolCallPart, ToolResult};
 
 const ALL: Wants = Wants { final_only: false, progress: true };
 
@@ -109,17 +109,56 @@ async fn only_the_last_answer_where_that_is_wanted() {
     assert_eq!((ran.answer.as_str(), ran.notes.as_str()), ("All done.\n", ""));
 }
 
-#[tokio::test]
-async fn a_failed_attempt_is_not_part_of_the_last_answer() {
-    let retry = DoorMessage::Event(Event::StepRetry(StepRetry {
+fn retry() -> DoorMessage {
+    DoorMessage::Event(Event::StepRetry(StepRetry {
         n: 1,
         next_attempt: 2,
         max_attempts: 3,
         wait_s: 1.2,
         error_type: "APIConnectionError".to_owned(),
         status_code: None,
+    }))
+}
+
+#[tokio::test]
+async fn what_a_retry_withdraws_is_not_in_a_pipe() {
+    let script = || {
+        let half = [step(1), text("ha"), text("lf"), retry(), text("whole")];
+        let next = [step(2), text("ha"), retry(), text("end"), finished()];
+        half.into_iter().chain(next).collect()
+    };
+    let piped = ran(script(), ALL, false).await;
+    assert_eq!(piped.answer, "whole\n\nend\n");
+    assert_eq!(piped.notes, "APIConnectionError: trying again in 1 s, attempt 2 of 3.\n".repeat(2));
+    let shown = ran(script(), ALL, true).await;
+    assert_eq!(shown.answer, "half\n\nwhole\n\nha\n\nend\n");
+    assert_eq!(shown.notes.matches("is void").count(), 2, "{}", shown.notes);
+}
+
+#[tokio::test]
+async fn a_pipe_has_what_a_step_said_before_its_calls_are_done() {
+    let usage = DoorMessage::Event(Event::StatusUpdate(StatusUpdate {
+        message_id: Some("m".to_owned()),
+        ..StatusUpdate::default()
     }));
-    let script = vec![step(1), text("half"), retry, text("whole"), finished()];
+    // The reader is gone, which only whoever writes notices.
+    let script = vec![
+        step(1),
+        text("Looking."),
+        call("a", "Bash", "{}"),
+        usage,
+        DoorMessage::PromptDone(PromptOutcome::Cancelled),
+    ];
+    let (_, _, commands) = run_with(script, ALL, false, &mut Closed).await;
+    assert_eq!(commands.get(1), Some(&Command::Cancel));
+    let failed = PromptOutcome::Failed { message: "no".to_owned() };
+    let script = vec![step(1), text("half"), DoorMessage::PromptDone(failed)];
+    assert_eq!(ran(script, ALL, false).await.answer, "half\n", "nothing takes its place");
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_not_part_of_the_last_answer() {
+    let script = vec![step(1), text("half"), retry(), text("whole"), finished()];
     let ran = ran(script, Wants { final_only: true, progress: false }, false).await;
     assert_eq!(ran.answer, "whole\n");
     assert_eq!(ran.notes, "APIConnectionError: trying again in 1 s, attempt 2 of 3.\n");
@@ -177,8 +216,8 @@ impl Write for Closed {
 
 #[tokio::test]
 async fn a_broken_pipe_cancels_the_turn_and_is_no_failure() {
-    let script = vec![step(1), text("more"), DoorMessage::PromptDone(PromptOutcome::Cancelled)];
-    let (end, _, commands) = run_with(script, ALL, false, &mut Closed).await;
+    let more = [step(1), text("more"), step(2), DoorMessage::PromptDone(PromptOutcome::Cancelled)];
+    let (end, _, commands) = run_with(more.into(), ALL, false, &mut Closed).await;
     assert_eq!(end, End::Done);
     assert_eq!(commands[1], Command::Cancel);
 }

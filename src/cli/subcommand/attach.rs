@@ -64,9 +64,9 @@ pub(super) fn run(args: AttachArgs, flags: &Args) -> anyhow::Result<End> {
         replay: None,
     };
     let source = Elsewhere { paths, config, work_dir, target };
-    ui::run(Arc::new(source), options, &runtime)?;
+    let exit = ui::run(Arc::new(source), options, &runtime)?;
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
-    Ok(End::Done)
+    Ok(End::of_screen(exit.signal))
 }
 
 impl DoorSource for Elsewhere {

@@ -149,7 +149,7 @@ fn login_service(services: Vec<Service>, args: &LoginArgs) -> anyhow::Result<Ser
     let mut known: Vec<Service> =
         services.into_iter().filter(|service| service.oauth.is_some()).collect();
     if known.iter().all(|service| service.key != KIMI_CODE) {
-        known.push(Service::kimi_code());
+        known.push(Service::kimi_code(&|name| std::env::var(name).ok()));
     }
     let Some(mut service) = known.iter().find(|service| service.key == wanted).cloned() else {
         let keys: Vec<&str> = known.iter().map(|service| service.key.as_str()).collect();

@@ -38,6 +38,7 @@ impl Reader {
         }
         let api_key = self.text(&section, "api_key").unwrap_or_default();
         let custom_headers = self.texts(&section, "custom_headers");
-        Some(ServiceConfig { base_url, api_key, custom_headers })
+        let oauth = self.oauth(&section).map(Box::new);
+        Some(ServiceConfig { base_url, api_key, custom_headers, oauth })
     }
 }

@@ -43,7 +43,7 @@ const COMPOSER: &[Row] = &[
     ),
     ("ctrl-r", Action::SearchHistory, "Search earlier prompts", ""),
     ("ctrl-o", Action::ExternalEditor, "Write on in the external editor", ""),
-    ("ctrl-x", Action::ToggleShell, "A command for the shell, or a prompt again (also !)", ""),
+    ("ctrl-x", Action::ToggleShell, "A command for the shell, or a prompt again (! and $ too)", ""),
     ("alt-s", Action::Stash, "Put the draft aside; from an empty composer, bring it back", ""),
     ("alt-q", Action::FocusQueue, "What is queued: change it, its order, send it now", ""),
     ("ctrl-v", Action::PasteImage, "A picture from the clipboard", ""),

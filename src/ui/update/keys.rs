@@ -162,9 +162,20 @@ fn is_kill(model: &Model, key: KeyPress) -> bool {
     )
 }
 
-/// `!` into the empty composer begins a command for the shell, Backspace in it ends that.
+/// `!` into the empty composer begins a command for the shell, as `$` and a space do; Backspace in it
+/// ends that. Only what is typed counts: a paste that begins so is a prompt.
 fn shell_mode(model: &mut Model, key: KeyPress) -> Option<Vec<Effect>> {
     let composer = &mut model.composer;
+    let is_space = key.code == KeyCode::Char(' ') && key.is_text();
+    if !composer.is_shell
+        && is_space
+        && composer.editor.only_line().as_deref() == Some("$")
+        && composer.editor.before_cursor() == "$"
+    {
+        composer.editor.take();
+        composer.is_shell = true;
+        return Some(Vec::new());
+    }
     if !composer.editor.is_empty() {
         return None;
     }

@@ -33,6 +33,29 @@ fn an_exclamation_mark_runs_a_command_beside_the_conversation() {
 }
 
 #[test]
+fn a_dollar_and_a_space_begin_a_command_too_and_it_shows() {
+    let mut h = Harness::new(80, 24);
+    h.keys("$");
+    assert!(!h.model.composer.is_shell, "it may be a price");
+    h.keys("<space>");
+    assert!(h.model.composer.is_shell && h.model.composer.editor.is_empty());
+    assert!(h.picture().contains("the model is not told"), "{}", h.picture());
+    // Backspace is the way back, as after `!`.
+    h.keys("<backspace>");
+    assert!(!h.model.composer.is_shell);
+    h.keys("$<space>ls<space>$<space>x<enter>");
+    assert_eq!(shell_id(&mut h).1, "ls $ x");
+    for (typed, prompt) in [("$5<space>is", "$5 is"), ("a<space>$<space>b", "a $ b")] {
+        let mut h = Harness::new(80, 24);
+        h.keys(typed).keys("<enter>");
+        assert_eq!(sent(&mut h), [Command::Prompt(prompt.into())]);
+    }
+    let mut h = Harness::new(80, 24);
+    h.send(Msg::Paste("$ rm -r x".into())).keys("<enter>");
+    assert_eq!(sent(&mut h), [Command::Prompt("$ rm -r x".into())]);
+}
+
+#[test]
 fn a_command_is_recalled_as_one_and_never_sent_to_the_model() {
     let mut h = Harness::new(80, 24);
     h.keys("!make<enter>");

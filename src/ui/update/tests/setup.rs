@@ -269,7 +269,7 @@ fn a_code_is_shown_until_it_is_confirmed() {
     let mut h = Harness::new(80, 24);
     h.keys("/login<enter>");
     let (id, _) = asked(&mut h);
-    let mut kimi = Service::kimi_code();
+    let mut kimi = Service::kimi_code(&|_| None);
     kimi.key = "managed:kimi".into();
     tell(&mut h, id, Told::Services(vec![kimi]));
     h.keys("<enter>");
