@@ -182,3 +182,13 @@ fn keys_within_the_quiet_time_go_on_into_the_draft() {
     assert_eq!(sent(&mut h).len(), 1, "1.5 seconds are enough");
     assert_eq!(h.model.composer.editor.text(), "yyyy", "the draft stays");
 }
+
+#[test]
+fn a_refused_call_says_so_once() {
+    let mut h = Harness::new(100, 30);
+    let said = ToolReturn::error("The user refused it.", "Rejected by user");
+    h.begin_turn("q").step(1).call("t1", "Bash", r#"{"command": "make"}"#).result("t1", said);
+    let picture = h.picture();
+    assert_eq!(picture.to_lowercase().matches("rejected").count(), 1, "{picture}");
+    assert!(picture.contains("make rejected"), "{picture}");
+}
