@@ -141,6 +141,21 @@ fn key_and_frame(bencher: Bencher<'_, '_>, cells: usize) {
     });
 }
 
+/// A key in a draft of so many bytes: what is left of its cost is the text area's, which wraps all of
+/// the text at each change.
+#[divan::bench(args = [100, 10_000, 100_000])]
+fn key_in_a_draft(bencher: Bencher<'_, '_>, bytes: usize) {
+    let mut bench = Bench::new(100);
+    let line = "a line of a draft that is long enough to be one of many, as people write them\n";
+    let text: String = line.chars().cycle().take(bytes).collect();
+    drop(update(&mut bench.model, Msg::Edited(Ok(text)), 1000.0));
+    bencher.bench_local(|| {
+        bench.key("x");
+        bench.key("backspace");
+        bench.frame();
+    });
+}
+
 #[divan::bench(args = CELLS)]
 fn page_up_and_down(bencher: Bencher<'_, '_>, cells: usize) {
     let mut bench = Bench::new(cells);

@@ -53,13 +53,14 @@ fn delta(bencher: Bencher<'_, '_>, bytes: usize) {
 }
 
 /// A line more in a block of code that is still open.
-#[divan::bench(args = [50, 500])]
+#[divan::bench(args = [50, 500, 5000])]
 fn delta_in_code(bencher: Bencher<'_, '_>, lines: usize) {
     let (theme, hl) = (Theme::dark(), warm());
     let source = format!("```rust\n{}", "    let x = call(\"y\", 42);\n".repeat(lines));
     let mut stream = MarkdownStream::new();
     let mut grown = source.clone();
-    for _ in 0..10 {
+    // A frame colours so many lines of it.
+    for _ in 0..30 {
         stream.update(&source, 100, &theme, &hl);
     }
     bencher.bench_local(|| {
@@ -68,6 +69,26 @@ fn delta_in_code(bencher: Bencher<'_, '_>, lines: usize) {
         }
         grown.push_str("    x += 1;\n");
         black_box(stream.update(&grown, 100, &theme, &hl).len())
+    });
+}
+
+/// A word more in the last row of a long table, or item of a long list.
+#[divan::bench(args = [("list", 20), ("list", 2000), ("table", 20), ("table", 2000)])]
+fn delta_in(bencher: Bencher<'_, '_>, (kind, count): (&str, usize)) {
+    let (theme, hl) = (Theme::dark(), warm());
+    let mut source = match kind {
+        "list" => "- an item of **some** words\n".repeat(count) + "- the last",
+        _ => format!("| a | b |\n|---|---|\n{}| the last", "| some | words |\n".repeat(count)),
+    };
+    let mut stream = MarkdownStream::new();
+    stream.update(&source, 100, &theme, &hl);
+    let start = source.len();
+    bencher.bench_local(|| {
+        if source.len() > start + KB {
+            source.truncate(start);
+        }
+        source.push_str(" word");
+        black_box(stream.update(&source, 100, &theme, &hl).len())
     });
 }
 

@@ -7,6 +7,7 @@ use tui_textarea::{
     WrapMode,
 };
 use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
 
 use crate::ui::key::{KeyCode, KeyPress};
 
@@ -63,21 +64,28 @@ impl Editor {
         self.area.borrow().lines().join("\n")
     }
 
-    /// The text when it is one line; a draft of many is no command, and may be long.
+    /// What is typed behind a slash when the text is one line that begins with it; a draft that is no
+    /// command may be long.
     #[must_use]
-    pub fn only_line(&self) -> Option<String> {
+    pub fn command(&self) -> Option<String> {
         match self.area.borrow().lines() {
-            [line] => Some(line.clone()),
+            [line] => line.strip_prefix('/').map(str::to_owned),
             _ => None,
         }
     }
 
-    /// What stands before the cursor in its line.
+    /// What stands before the cursor in its line, behind `prefix` when the line begins with that.
     #[must_use]
-    pub fn before_cursor(&self) -> String {
+    pub fn before_cursor_behind(&self, prefix: &str) -> Option<String> {
+        before_cursor(&self.area.borrow()).strip_prefix(prefix).map(str::to_owned)
+    }
+
+    /// The word before the cursor, which ends where the cursor is.
+    #[must_use]
+    pub fn word_before_cursor(&self) -> String {
         let area = self.area.borrow();
-        let (row, column) = area.cursor();
-        area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default()
+        let before = before_cursor(&area);
+        before.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned()
     }
 
     /// Writes `text` in place of the `count` characters before the cursor.
@@ -227,10 +235,35 @@ impl Editor {
         area.cursor().0 + 1 == area.lines().len()
     }
 
-    /// Rows the text takes at `width` columns.
+    /// Rows the text takes at `width` columns, `most` of them: what does not fit is not measured.
     #[must_use]
-    pub fn rows(&self, width: u16) -> u16 {
-        self.area.borrow_mut().measure(width.max(1)).content_rows.max(1)
+    pub fn rows(&self, width: u16, most: u16) -> u16 {
+        let (width, most) = (width.max(1), most.max(1));
+        if self.overfills(usize::from(width), usize::from(most)) {
+            return most;
+        }
+        self.area.borrow_mut().measure(width).content_rows.clamp(1, most)
+    }
+
+    /// Does the text have more cells than `most` rows of `width`? Looks at no more of it than that.
+    fn overfills(&self, width: usize, most: usize) -> bool {
+        let area = self.area.borrow();
+        let mut rows = 0;
+        for line in area.lines() {
+            let room = (most - rows) * width;
+            let mut cells = 0;
+            for c in line.chars() {
+                cells += c.width().unwrap_or(0);
+                if cells > room {
+                    return true;
+                }
+            }
+            rows += cells.div_ceil(width).max(1);
+            if rows > most {
+                return true;
+            }
+        }
+        false
     }
 
     /// Draws it and says where the cursor is.
@@ -250,20 +283,22 @@ impl Editor {
 
 /// The widget deletes code points; a person deletes what looks like one character.
 fn delete_grapheme(area: &mut TextArea<'static>) -> bool {
-    let (row, column) = area.cursor();
-    let before: String =
-        area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
-    match before.graphemes(true).next_back() {
+    let points = before_cursor(area).graphemes(true).next_back().map(|last| last.chars().count());
+    match points {
         // A mark goes as a whole.
         Some(_) if area.atomic_range_at_cursor(AtomicDeleteDirection::Backward).is_some() => {
             area.delete_char()
         }
-        Some(grapheme) => {
-            let points = grapheme.chars().count();
-            (0..points).fold(false, |changed, _| area.delete_char() || changed)
-        }
+        Some(points) => (0..points).fold(false, |changed, _| area.delete_char() || changed),
         None => area.delete_char(),
     }
+}
+
+/// What stands before the cursor in its line.
+fn before_cursor<'a>(area: &'a TextArea<'static>) -> &'a str {
+    let (row, column) = area.cursor();
+    let Some(line) = area.lines().get(row) else { return "" };
+    line.char_indices().nth(column).map_or(line, |(at, _)| &line[..at])
 }
 
 fn input_of(key: KeyPress) -> Option<Input> {
@@ -298,10 +333,32 @@ mod tests {
     }
 
     #[test]
+    fn rows_beyond_the_most_are_not_counted() {
+        let texts = [
+            "",
+            "a",
+            "aa bb cc dd ee ff",
+            "aaaaaaaaaaaaaaaaaaaa",
+            "日本語日本語日本語",
+            "a\n\nb\n",
+        ];
+        let longer = texts.iter().map(|text| format!("{text} {text}\n{text}   "));
+        for text in texts.iter().map(|text| (*text).to_owned()).chain(longer) {
+            let editor = Editor::with_text(&text);
+            for width in 3..12 {
+                let all = editor.rows(width, u16::MAX);
+                for most in 1..12 {
+                    assert_eq!(editor.rows(width, most), all.min(most), "{text:?} {width} {most}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn pasted_line_ends_become_one_kind() {
         let mut editor = Editor::default();
         editor.insert("a\r\nb\rc");
         assert_eq!(editor.text(), "a\nb\nc");
-        assert_eq!(editor.rows(10), 3);
+        assert_eq!(editor.rows(10, 9), 3);
     }
 }

@@ -80,7 +80,8 @@ pub fn needs_worker(code: &str) -> bool {
     !syntax::loaded() || code.len() > DIRECT_BYTES || code.lines().count() > DIRECT_LINES
 }
 
-fn too_long(code: &str) -> bool {
+/// Does it get no colours, because it is too long?
+pub(super) fn too_long(code: &str) -> bool {
     code.len() > MAX_BYTES || code.bytes().filter(|byte| *byte == b'\n').count() > MAX_LINES
 }
 
@@ -173,7 +174,22 @@ impl HighlightCache {
     pub fn open_lines(&self, language: &str, code: &str, theme: &Theme) -> Vec<Vec<Span<'static>>> {
         let code = sanitize(code);
         let language = syntax::language_token(language);
-        dress(&code, &self.opened(&language, &code), theme)
+        dress(&code, &self.opened(&language, &code, 0).0, theme)
+    }
+
+    /// As [`HighlightCache::open_lines`], without the lines before `from`, a number of lines and their
+    /// bytes; and up to which line the colours are there for good. `code` is safe already.
+    #[must_use]
+    pub fn open_rest(
+        &self,
+        language: &str,
+        code: &str,
+        from: (usize, usize),
+        theme: &Theme,
+    ) -> (Vec<Vec<Span<'static>>>, usize) {
+        let language = syntax::language_token(language);
+        let (runs, known) = self.opened(&language, code, from.0);
+        (dress(code.get(from.1..).unwrap_or_default(), &runs, theme), known)
     }
 
     fn closed(&self, language: &str, code: &str) -> Option<Rc<[Runs]>> {
@@ -221,14 +237,16 @@ impl HighlightCache {
         Some(open.lines.into())
     }
 
-    fn opened(&self, language: &str, code: &str) -> Vec<Runs> {
+    /// The runs of the lines from `from` on, and up to which line they are there for good.
+    fn opened(&self, language: &str, code: &str, from: usize) -> (Vec<Runs>, usize) {
+        const NO_COLOURS: (Vec<Runs>, usize) = (Vec::new(), usize::MAX);
         if too_long(code) || !syntax::may_know(language) {
-            return Vec::new();
+            return NO_COLOURS;
         }
         if !self.inline && !syntax::loaded() {
             // Only to have the syntaxes loaded; the code will be longer by then.
             self.want(HighlightJob { language: language.to_owned(), code: "".into() });
-            return Vec::new();
+            return (Vec::new(), 0);
         }
         let mut all = self.open.borrow_mut();
         let at = all.iter().position(|open| open.language == language && open.is_start_of(code));
@@ -236,14 +254,14 @@ impl HighlightCache {
             Some(at) => all.remove(at),
             None => match OpenCode::new(language) {
                 Some(open) => open,
-                None => return Vec::new(),
+                None => return NO_COLOURS,
             },
         };
         open.feed(code, if self.inline { usize::MAX } else { OPEN_LINES });
-        let runs = open.with_tail(code);
+        let opened = (open.with_tail(code, from), open.lines.len());
         all.insert(0, open);
         all.truncate(OPEN);
-        runs
+        opened
     }
 
     fn tick(&self) -> u64 {
@@ -291,9 +309,10 @@ impl OpenCode {
         }
     }
 
-    /// All runs, with the last line, which is not whole yet, as it would be.
-    fn with_tail(&self, code: &str) -> Vec<Runs> {
-        let mut runs = self.lines.clone();
+    /// The runs from the line `from` on, with the last line, which is not whole yet, as it would be.
+    fn with_tail(&self, code: &str, from: usize) -> Vec<Runs> {
+        let Some(runs) = self.lines.get(from..) else { return Vec::new() };
+        let mut runs = runs.to_vec();
         if let Some(tail) = code.get(self.code.len()..).filter(|tail| !tail.contains('\n')) {
             runs.push(self.parser.clone().line(tail));
         }

@@ -21,6 +21,7 @@ use ratatui::text::Line;
 use super::highlight::HighlightCache;
 use crate::ui::theme::Theme;
 
+pub(super) use draw::{code_label, code_rows, without_half_a_fence};
 pub(super) use steady::steady;
 pub(super) use tree::{Definitions, scan};
 

@@ -4,10 +4,13 @@
 //! a delta costs what that block costs. What is a block is decided on whole lines: the start of a line
 //! may look like a paragraph (`2`) and turn out to go on with a list (`2. two`).
 
+mod fence;
+
 use std::ops::Range;
 
 use ratatui::text::Line;
 
+use self::fence::Fence;
 use super::highlight::HighlightCache;
 use super::markdown::{Definitions, Look, part, scan, steady};
 use crate::ui::theme::Theme;
@@ -31,6 +34,10 @@ pub struct MarkdownStream {
     /// A finished block was drawn plain when the highlighter had this generation.
     plain_at: Option<u64>,
     lines: Vec<Line<'static>>,
+    /// The code that is being written, and how many of `lines` do not change any more.
+    fence: Option<(Fence, usize)>,
+    /// The last line is a row that is drawn when it is whole, and begins at this byte.
+    row: Option<usize>,
 }
 
 /// Finished blocks in which names are used that are not defined so far.
@@ -64,13 +71,44 @@ impl MarkdownStream {
             *self = Self { width, theme: theme.revision, ..Self::default() };
         }
         let look = Look { width, theme, hl, open: true };
+        if self.go_on_with_code(source, &look) {
+            return &self.lines;
+        }
         let whole = source.rfind('\n').map_or(0, |end| end + 1);
+        let is_row = source[whole..].starts_with('|');
+        if is_row && self.row == Some(whole) {
+            return &self.lines;
+        }
         self.finish_blocks(source, whole, &look);
         self.lines.truncate(self.finished_lines);
         let tail = steady(&source[self.finished.len()..]);
+        let is_held = self.finished.len() + tail.len() <= whole;
+        self.row = Some(whole).filter(|_| is_row && is_held);
         let (tail, _) = part(&tail, &look, &self.definitions);
         self.append(tail);
+        let fence = Fence::begin(&source[self.finished.len()..]);
+        self.fence = fence.map(|fence| (fence, self.finished_lines));
         &self.lines
+    }
+
+    /// Draws what came in a block of code; says whether that is what came.
+    fn go_on_with_code(&mut self, source: &str, look: &Look<'_>) -> bool {
+        let Some((mut fence, mut kept)) = self.fence.take() else { return false };
+        let block = &source[self.finished.len()..];
+        if !fence.read(block) {
+            return false;
+        }
+        let rows = fence.draw(block, look);
+        self.lines.truncate(if rows.is_all { self.finished_lines } else { kept });
+        if rows.is_all && !self.lines.is_empty() && !rows.lines.is_empty() {
+            self.lines.push(Line::default());
+        }
+        if rows.fixed > 0 {
+            kept = self.lines.len() + rows.fixed;
+        }
+        self.lines.extend(rows.lines);
+        self.fence = Some((fence, kept));
+        true
     }
 
     fn finish_blocks(&mut self, source: &str, whole: usize, look: &Look<'_>) {
@@ -158,6 +196,7 @@ impl MarkdownStream {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::highlight::HighlightJob;
     use super::super::markdown::{markdown, markdown_open};
     use super::*;
 
@@ -211,6 +250,98 @@ mod tests {
     }
 
     #[test]
+    fn of_long_code_only_what_came_is_drawn() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let mut source = format!("First.\n\n```rust\n{}", "let x = \"y\";\n".repeat(300));
+        let mut stream = MarkdownStream::new();
+        stream.update(&source, 40, &theme, &hl);
+        stream.update(&source, 40, &theme, &hl);
+        let at_once = markdown_open(&source, 40, &theme, &hl);
+        assert_eq!(stream.lines, at_once);
+        // Marks in what is kept show that it is kept: the finished block, the label, the whole lines.
+        for line in [0, 2, 3, 302] {
+            stream.lines[line] = Line::raw("kept");
+        }
+        source.push_str("let y");
+        stream.update(&source, 40, &theme, &hl);
+        source.push_str(" = 1;\n`");
+        let lines = stream.update(&source, 40, &theme, &hl);
+        assert!([0, 2, 3, 302].iter().all(|line| lines[*line] == Line::raw("kept")));
+        assert_eq!(lines.len(), at_once.len() + 1);
+        assert_eq!(lines[303].to_string(), "  let y = 1;");
+        source.push_str("``\n\nEnd");
+        let lines = stream.update(&source, 40, &theme, &hl).to_vec();
+        // Only what was finished before stays marked.
+        assert_eq!(lines[1..], markdown_open(&source, 40, &theme, &hl)[1..]);
+    }
+
+    #[test]
+    fn colours_that_come_late_reach_long_code() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::new());
+        drop(super::super::highlight::run(&HighlightJob {
+            language: "rust".into(),
+            code: "".into(),
+        }));
+        let source = format!("```rust\n{}", "let x = \"y\";\n".repeat(500));
+        let mut stream = MarkdownStream::new();
+        for _ in 0..5 {
+            stream.update(&source, 40, &theme, &hl);
+        }
+        assert_eq!(stream.lines, markdown_open(&source, 40, &theme, &HighlightCache::inline()));
+    }
+
+    #[test]
+    fn code_that_gets_too_long_has_no_colours() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::new());
+        drop(super::super::highlight::run(&HighlightJob {
+            language: "rust".into(),
+            code: "".into(),
+        }));
+        let mut source = format!("```rust\n{}", "let\n".repeat(10_000));
+        let mut stream = MarkdownStream::new();
+        for _ in 0..3 {
+            stream.update(&source, 40, &theme, &hl);
+        }
+        let colours = |lines: &[Line<'_>]| lines[1].spans.last().map(|span| span.style);
+        assert_eq!(colours(&stream.lines), Some(theme.syntax.keyword));
+        source.push_str("let\nlet\n");
+        let lines = stream.update(&source, 40, &theme, &hl);
+        assert_eq!(colours(lines), Some(theme.code));
+        assert_eq!(lines.len(), 10_003);
+    }
+
+    #[test]
+    fn half_a_row_changes_nothing() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let mut source = "| a | b |\n|---|---|\n| c | d |\n|".to_owned();
+        let mut stream = MarkdownStream::new();
+        stream.update(&source, 40, &theme, &hl);
+        stream.lines[2] = Line::raw("kept");
+        source.push_str(" e | f");
+        assert_eq!(stream.update(&source, 40, &theme, &hl)[2], Line::raw("kept"));
+        source.push_str(" |\n");
+        let lines = stream.update(&source, 40, &theme, &hl).to_vec();
+        assert_eq!(lines, markdown_open(&source, 40, &theme, &hl));
+        assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn what_an_empty_line_ends_is_finished() {
+        let (theme, hl) = (Theme::dark(), HighlightCache::inline());
+        let blocks = ["Text.\n", "# Head\n", "| a |\n|---|\n| b |\n", "---\n", "```\ncode\n```\n"];
+        for block in blocks {
+            let mut stream = MarkdownStream::new();
+            stream.update(&format!("{block}\nmore"), 40, &theme, &hl);
+            assert_eq!(stream.finished, format!("{block}\n"));
+        }
+        for open in ["- item\n", "```\ncode\n", "    code\n", "<!--\n", "[^1]: note\n"] {
+            let mut stream = MarkdownStream::new();
+            stream.update(&format!("{open}\nmore"), 40, &theme, &hl);
+            assert_eq!(stream.finished, "", "{open:?}");
+        }
+    }
+
+    #[test]
     fn definitions_reach_forward() {
         let (theme, hl) = (Theme::dark(), HighlightCache::inline());
         let source = "[Docs]: https://example.org\n\nA text.\n\nSee the [docs].\n\nEnd";
@@ -232,7 +363,7 @@ mod tests {
         for cut in 0..=before {
             stream.update(&source[..cut], 60, &theme, &hl);
         }
-        assert_eq!(stream.undefined.len(), 2, "{:?}", stream.undefined);
+        assert_eq!(stream.undefined.len(), 3, "{:?}", stream.undefined);
         stream.lines[2] = Line::raw("kept");
         for cut in before..=source.len() {
             stream.update(&source[..cut], 60, &theme, &hl);

@@ -25,29 +25,32 @@ pub(super) fn accept(model: &mut Model) -> bool {
 }
 
 fn ask(model: &mut Model) {
-    let before = model.composer.editor.before_cursor();
+    let editor = &model.composer.editor;
     // A file is what the command wants, not something said about one.
-    let named = before.strip_prefix("/import ").filter(|_| !model.composer.is_shell);
+    let named = editor.before_cursor_behind("/import ").filter(|_| !model.composer.is_shell);
     model.mention.is_bare = named.is_some();
-    let query = named.map_or_else(|| query(&before), |named| Some(named.to_owned()));
+    let query = named.or_else(|| query(&editor.word_before_cursor()));
     model.mention.set_query(query);
 }
 
-/// What is typed after an `@` that begins a word.
-fn query(before_cursor: &str) -> Option<String> {
-    let at = before_cursor.rfind('@')?;
-    let typed = &before_cursor[at + 1..];
-    let begins_word = before_cursor[..at].chars().next_back().is_none_or(char::is_whitespace);
-    (begins_word && !typed.contains(char::is_whitespace)).then(|| typed.to_owned())
+/// What is typed after an `@` that begins the word.
+fn query(word: &str) -> Option<String> {
+    word.strip_prefix('@').filter(|typed| !typed.contains('@')).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::query;
+    use super::super::super::model::editor::Editor;
+
+    fn query(before_cursor: &str) -> Option<String> {
+        super::query(&Editor::with_text(before_cursor).word_before_cursor())
+    }
 
     #[test]
     fn only_an_at_sign_that_begins_a_word_is_a_mention() {
         assert_eq!(query("look at @src/ma"), Some("src/ma".into()));
+        assert_eq!(query("line\n@a"), Some("a".into()));
+        assert_eq!(query("@a@b"), None);
         assert_eq!(query("@"), Some(String::new()));
         assert_eq!(query("me@example.org"), None);
         assert_eq!(query("@done now"), None);

@@ -111,15 +111,14 @@ pub fn completions(model: &Model) -> Vec<Completion> {
     if model.composer.is_shell {
         return Vec::new();
     }
-    let Some(text) = model.composer.editor.only_line() else { return Vec::new() };
-    let Some(typed) = text.strip_prefix('/') else { return Vec::new() };
+    let Some(typed) = model.composer.editor.command() else { return Vec::new() };
     if model.composer.completion == DISMISSED {
         return Vec::new();
     }
     let found = match typed.split_once(' ') {
         Some((name, typed)) => arguments::offers(model, name, typed),
         None if typed.contains(char::is_whitespace) => Vec::new(),
-        None => commands(model, typed),
+        None => commands(model, &typed),
     };
     match found.as_slice() {
         [(only, _)] if only == typed.trim_end() => Vec::new(),

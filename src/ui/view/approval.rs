@@ -25,6 +25,8 @@ use crate::wire::ApprovalRequest;
 
 /// Rows of what is asked for, before it is expanded.
 const SUBJECT: usize = 10;
+/// Rows of the feedback while it is written.
+const FEEDBACK: u16 = 4;
 
 /// What is asked for, laid out once and kept while it is asked: a diff may have thousands of lines, of
 /// which only those in the window are drawn.
@@ -67,7 +69,8 @@ fn answer_rows(model: &Model) -> u16 {
 pub(super) fn height(model: &Model, width: u16, subject_rows: usize) -> u16 {
     let shown =
         if model.approvals.is_expanded { subject_rows } else { subject_rows.min(SUBJECT + 1) };
-    let feedback = model.approvals.feedback.as_ref().map_or(0, |editor| editor.rows(width) + 1);
+    let feedback =
+        model.approvals.feedback.as_ref().map_or(0, |editor| editor.rows(width, FEEDBACK) + 1);
     u16::try_from(shown).unwrap_or(u16::MAX).saturating_add(2 + answer_rows(model) + feedback)
 }
 
@@ -94,7 +97,7 @@ pub(super) fn draw(
         .approvals
         .feedback
         .as_ref()
-        .map_or(0, |editor| editor.rows(rest.width.saturating_sub(4)).min(4));
+        .map_or(0, |editor| editor.rows(rest.width.saturating_sub(4), FEEDBACK));
     let answers = answer_rows(model);
     let answers_height = if rest.height > answers + 1 { answers } else { 1 };
     let bottom_height = (answers_height + feedback_rows).min(rest.height);

@@ -19,7 +19,8 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     if area.height == 0 {
         return None;
     }
-    let rows = model.composer.editor.rows(area.width.saturating_sub(PROMPT_COLUMNS + 1));
+    let rows =
+        model.composer.editor.rows(area.width.saturating_sub(PROMPT_COLUMNS + 1), area.height);
     let has_rule = area.height > 1 && area.height > rows.min(area.height - 1);
     if has_rule {
         draw_rule(model, theme, Rect { height: 1, ..area }, buffer);

@@ -69,7 +69,7 @@ pub(super) fn draw_revert(
 ) -> Option<Point> {
     let width = area.width.min(76);
     let lines = body(&price(dialog, theme), theme, width.saturating_sub(4));
-    let mail_rows = dialog.mail.rows(width.saturating_sub(6)).clamp(1, 5);
+    let mail_rows = dialog.mail.rows(width.saturating_sub(6), 5);
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(mail_rows + 6);
     let area = panel::centred(area, width, height);
     let (title, label) = if dialog.is_mail {

@@ -3,6 +3,7 @@
 
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
+use super::super::model::approval::Answer;
 use super::super::model::overlay::Overlay;
 use super::super::model::status::Activity;
 
@@ -98,7 +99,11 @@ fn composing(model: &Model) -> Vec<Hint> {
 
 /// What the keymap names for a place, the way back and the way to help.
 fn elsewhere(model: &Model, context: Context) -> Vec<Hint> {
-    let named = model.keymap.of(context).filter(|binding| !binding.hint.is_empty());
+    // Not every request is for a command.
+    let edits = context == Context::Approval && model.approvals.answers().contains(&Answer::Edit);
+    let named = model.keymap.of(context).filter(|binding| {
+        !binding.hint.is_empty() && (edits || binding.action != Action::EditCommand)
+    });
     let mut hints: Vec<Hint> = named
         .enumerate()
         .filter_map(|(index, binding)| {

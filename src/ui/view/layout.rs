@@ -64,7 +64,6 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let status = bottom(main, status_height);
     let rest = Rect { height: main.height - status_height, ..main };
 
-    let text_rows = model.composer.editor.rows(rest.width.saturating_sub(PROMPT_COLUMNS + 1));
     let most = (rest.height / 3).max(1);
     let rule = u16::from(rest.height >= 4);
     // What is asked for has the whole screen when it is wanted whole.
@@ -73,10 +72,15 @@ pub(super) fn arrange(model: &Model, theme: &Theme, area: Rect, subject_rows: us
     let is_whole = is_asked_whole(model) || (is_low && model.approvals.current().is_some());
     let is_reading =
         model.screen.is_zoomed && model.focus == super::super::model::Focus::Transcript;
-    let most = if model.screen.is_zoomed { rest.height } else { most };
-    let text_rows = if model.screen.is_zoomed && !is_reading { rest.height } else { text_rows };
-    let (text_rows, rule) = if is_whole || is_reading { (0, 0) } else { (text_rows, rule) };
-    let composer = bottom(rest, (text_rows.min(most) + rule).min(rest.height));
+    let (text_rows, rule) = if is_whole || is_reading {
+        (0, 0)
+    } else if model.screen.is_zoomed {
+        (rest.height, rule)
+    } else {
+        let width = rest.width.saturating_sub(PROMPT_COLUMNS + 1);
+        (model.composer.editor.rows(width, most), rule)
+    };
+    let composer = bottom(rest, (text_rows + rule).min(rest.height));
     let rest = Rect { height: rest.height - composer.height, ..rest };
 
     let waiting = if is_whole || is_reading || model.screen.is_zoomed {

@@ -30,7 +30,7 @@ pub(super) fn height(model: &Model, theme: &Theme, width: u16) -> u16 {
 
 fn writing_rows(asking: &Asking, width: u16) -> u16 {
     let editor = asking.writing.as_ref();
-    editor.map_or(0, |editor| editor.rows(width.saturating_sub(5)).clamp(1, WRITING_ROWS))
+    editor.map_or(0, |editor| editor.rows(width.saturating_sub(5), WRITING_ROWS))
 }
 
 /// Draws the panel; says where the cursor is while an answer is written in it.

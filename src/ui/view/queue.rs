@@ -19,7 +19,7 @@ pub(super) fn height(model: &Model, width: u16) -> u16 {
     let count = u16::try_from(model.composer.queue.len()).unwrap_or(u16::MAX);
     let rows = count.min(ROWS);
     match &model.queue.writing {
-        Some(editor) if rows > 0 => rows - 1 + editor_rows(editor.rows(inner(width))),
+        Some(editor) if rows > 0 => rows - 1 + editor.rows(inner(width), ROWS),
         _ => rows,
     }
 }
@@ -28,17 +28,13 @@ fn inner(width: u16) -> u16 {
     width.saturating_sub(MARGIN + 1)
 }
 
-fn editor_rows(rows: u16) -> u16 {
-    rows.clamp(1, ROWS)
-}
-
 /// Draws the list; says where the cursor is while an entry is changed.
 pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Point> {
     let queue = &model.composer.queue;
     let has_keys = model.focus == Focus::Queue && model.overlays.is_empty();
     let marked = model.queue.marked.min(queue.len().saturating_sub(1));
     let writing = model.queue.writing.as_deref();
-    let written = writing.map_or(1, |editor| editor_rows(editor.rows(inner(area.width))));
+    let written = writing.map_or(1, |editor| editor.rows(inner(area.width), ROWS));
     let entries = usize::from(area.height.saturating_sub(written - 1)).max(1);
     // Without the keys the list begins with what goes next.
     let first = if has_keys { marked.saturating_sub(entries - 1) } else { 0 };

@@ -258,8 +258,9 @@ fn failure(
     let reason = brief.unwrap_or(&result.message);
     let text = result.output.text();
     let mut lines = output(reason, style, theme, width);
-    // The header has the code, and the output follows.
-    lines.truncate(if exit_code(tool).is_some() { 0 } else { 4 });
+    // The header has the code, or says the same; the output follows.
+    let is_said = over && matches!(brief, Some("Rejected by user" | "Cancelled"));
+    lines.truncate(if is_said || exit_code(tool).is_some() { 0 } else { 4 });
     if !text.is_empty() && (details || is_command(&tool.name)) {
         let most = if details { UNFOLDED } else { FOLDED };
         lines.extend(tail(output(&text, theme.tool_output, theme, width), most, theme));

@@ -143,34 +143,60 @@ fn code_block(
     let code = if open { without_half_a_fence(code) } else { code };
     let colored =
         if open { look.hl.open_lines(info, code, theme) } else { look.hl.lines(info, code, theme) };
-    let mut out = Vec::new();
-    let label = info.split([' ', ',', '{', '\t']).next().unwrap_or_default();
-    let mut base = indent.with(Span::raw(CODE_INDENT), Span::raw(CODE_INDENT), look);
-    if base.rest.len() == indent.rest.len() {
-        base = indent.clone();
-    }
-    if !label.is_empty() {
-        let label = sanitize_line(label, 0);
-        let room = usize::from(base.room(look));
-        let label = truncate(&label, room).into_owned();
-        out.push(base.put(Line::styled(label, theme.code_label), true, look));
-    }
-    let mark = Span::styled(format!("{} ", theme.marks.wrapped), theme.muted);
+    let base = code_indent(indent, look);
+    let mut out: Vec<_> = label(info, &base, look).into_iter().collect();
+    out.extend(rows(&colored, &base, out.is_empty(), look));
+    out
+}
+
+/// The line above a block of code that stands in no other: what it is written in.
+pub(in crate::ui::render) fn code_label(info: &str, look: &Look<'_>) -> Option<Line<'static>> {
+    label(info, &code_indent(&Indent::default(), look), look)
+}
+
+/// Lines of a block of code that stands in no other.
+pub(in crate::ui::render) fn code_rows(
+    colored: &[Vec<Span<'static>>],
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    rows(colored, &code_indent(&Indent::default(), look), true, look)
+}
+
+fn code_indent(indent: &Indent, look: &Look<'_>) -> Indent {
+    let base = indent.with(Span::raw(CODE_INDENT), Span::raw(CODE_INDENT), look);
+    if base.rest.len() == indent.rest.len() { indent.clone() } else { base }
+}
+
+fn label(info: &str, base: &Indent, look: &Look<'_>) -> Option<Line<'static>> {
+    let label = info.split([' ', ',', '{', '\t']).next().filter(|label| !label.is_empty())?;
+    let label = sanitize_line(label, 0);
+    let label = truncate(&label, usize::from(base.room(look))).into_owned();
+    Some(base.put(Line::styled(label, look.theme.code_label), true, look))
+}
+
+fn rows(
+    colored: &[Vec<Span<'static>>],
+    base: &Indent,
+    begins: bool,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let mark = Span::styled(format!("{} ", look.theme.marks.wrapped), look.theme.muted);
     let mut continued = base.rest.clone();
     continued.push(mark);
+    let mut out = Vec::new();
     for spans in colored {
-        let first = if out.is_empty() { &base.first } else { &base.rest };
-        out.extend(wrap_hard(&Line::from(spans), look.width, first, &continued));
+        let first = if begins && out.is_empty() { &base.first } else { &base.rest };
+        out.extend(wrap_hard(&Line::from(spans.clone()), look.width, first, &continued));
     }
     out
 }
 
-/// A closing fence comes one backtick at a time; the first ones are not code.
-fn without_half_a_fence(code: &str) -> &str {
+/// A closing fence comes one backtick at a time; the first ones are not code, nor the spaces before.
+pub(in crate::ui::render) fn without_half_a_fence(code: &str) -> &str {
     let last = code.rfind('\n').map_or(0, |end| end + 1);
     let half = code[last..].trim();
     let fence = half.chars().all(|c| c == '`') || half.chars().all(|c| c == '~');
-    if fence && !half.is_empty() { &code[..last] } else { code }
+    if fence { &code[..last] } else { code }
 }
 
 fn list(

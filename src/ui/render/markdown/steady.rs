@@ -44,6 +44,7 @@ struct Last {
     kind: Kind,
     is_heading: bool,
     start: usize,
+    end: usize,
     /// The parts of it that are text and nothing else.
     texts: Vec<Range<usize>>,
 }
@@ -51,7 +52,8 @@ struct Last {
 impl Last {
     fn of(source: &str) -> Self {
         let end = source.trim_end().len();
-        let mut last = Self { kind: Kind::Text, is_heading: false, start: 0, texts: Vec::new() };
+        let mut last =
+            Self { kind: Kind::Text, is_heading: false, start: 0, end, texts: Vec::new() };
         for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
             let kind = match &event {
                 Event::Text(text) if source.get(range.clone()) == Some(&**text) => {
@@ -66,16 +68,19 @@ impl Last {
                 _ => continue,
             };
             let is_heading = matches!(event, Event::Start(Tag::Heading { .. }));
-            last = Self { kind, is_heading, start: range.start, texts: Vec::new() };
+            let Range { start, end } = range;
+            last = Self { kind, is_heading, start, end, texts: Vec::new() };
         }
         last
     }
 
     /// What closes everything that is open in it.
     fn ends(&self, source: &str) -> String {
-        let blank = &source[source.trim_end().len()..];
-        let breaks = blank.matches('\n').count();
-        if self.kind != Kind::Text || breaks > usize::from(!self.is_heading) {
+        let text = source.trim_end().len();
+        let breaks = source[text..].matches('\n').count();
+        // Below it may stand what is not drawn, the definition of a link.
+        let is_over = self.end < text || breaks > usize::from(!self.is_heading);
+        if self.kind != Kind::Text || is_over {
             return String::new();
         }
         let mut runs = self.runs(source);

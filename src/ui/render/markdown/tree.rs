@@ -117,7 +117,8 @@ pub(super) fn parse(
     reader.finish()
 }
 
-/// Where the last block of `source` begins, at a line start, and the link definitions in `source`.
+/// Where the last block of `source` that may go on begins, at a line start, and the link definitions in
+/// `source`.
 pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
     let parser = Parser::new_ext(source, options());
     let mut found = Definitions::default();
@@ -127,9 +128,12 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
     }
     let mut depth = 0_usize;
     let (mut before, mut last, mut end) = (0, 0, 0);
+    let mut is_over = false;
+    let text = source.trim_end().len();
     for (event, range) in parser.into_offset_iter() {
         if depth == 0 {
             (before, last, end) = (end, range.start, range.end);
+            is_over = ends_with_blank_line(&event) || is_fenced(&event) && range.end <= text;
         }
         match event {
             Event::Start(_) => depth += 1,
@@ -137,11 +141,26 @@ pub(in crate::ui::render) fn scan(source: &str) -> (usize, Definitions) {
             _ => {}
         }
     }
+    if is_over && source[text..].matches('\n').count() > 1 {
+        return (source.len(), found);
+    }
     let cut = line_start(source, last);
     // Directly below a definition a block is read as if it were below a paragraph.
     let is_below =
         cut > before && !source[before..cut].trim().is_empty() && !blank_before(source, cut);
     (if is_below { line_after(source, before) } else { cut }, found)
+}
+
+/// Is nothing below an empty line part of the block that begins so?
+fn ends_with_blank_line(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Start(Tag::Paragraph | Tag::Heading { .. } | Tag::Table(_)) | Event::Rule
+    )
+}
+
+fn is_fenced(event: &Event<'_>) -> bool {
+    matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))))
 }
 
 /// The beginning of the first line that does not begin before `at`.

@@ -182,3 +182,26 @@ fn keys_within_the_quiet_time_go_on_into_the_draft() {
     assert_eq!(sent(&mut h).len(), 1, "1.5 seconds are enough");
     assert_eq!(h.model.composer.editor.text(), "yyyy", "the draft stays");
 }
+
+#[test]
+fn the_key_for_changing_a_command_is_named_where_there_is_one() {
+    let mut h = Harness::new(80, 30);
+    h.begin_turn("q").step(1);
+    writing(&mut h, "a1", "t1", "WriteFile", r#"{"path":"x","content":"one"}"#);
+    h.wait(1.0);
+    assert!(!h.picture().contains(" e edit"), "{}", h.picture());
+    assert!(h.picture().contains("y approve"), "{}", h.picture());
+    let mut h = Harness::new(80, 30);
+    h.begin_turn("q").step(1).call("t1", "Bash", "{}").ask("a1", "t1", "make").wait(1.0);
+    assert!(h.picture().contains(" e edit"), "{}", h.picture());
+}
+
+#[test]
+fn a_refused_call_says_so_once() {
+    let mut h = Harness::new(100, 30);
+    let said = ToolReturn::error("The user refused it.", "Rejected by user");
+    h.begin_turn("q").step(1).call("t1", "Bash", r#"{"command": "make"}"#).result("t1", said);
+    let picture = h.picture();
+    assert_eq!(picture.to_lowercase().matches("rejected").count(), 1, "{picture}");
+    assert!(picture.contains("make rejected"), "{picture}");
+}
