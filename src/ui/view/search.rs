@@ -29,6 +29,7 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     let (at, total) = model.search.count();
     let count = match &model.search.typing {
         Some(_) => String::new(),
+        None if is_pager && model.search.is_missed => "  nothing matches".to_owned(),
         None if is_pager => String::new(),
         None => format!("  {at}/{total}"),
     };
