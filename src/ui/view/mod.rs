@@ -179,7 +179,8 @@ pub fn view(
         | Context::Replay
         | Context::Global => false,
     };
-    if let Some(at) = cursor.filter(|_| writes) {
+    let is_covered = leader::height(model, layout.overlay).is_some();
+    if let Some(at) = cursor.filter(|_| writes && !is_covered) {
         frame.set_cursor_position(at);
     }
     info
