@@ -20,7 +20,7 @@ use super::super::theme::Theme;
 use super::chat::mark_matches;
 use super::pager::moved;
 use super::put::put;
-use super::{Caches, cells, layout, panel};
+use super::{Caches, cells, layout, panel, search};
 use crate::message::Role;
 use crate::wire::MessageFate;
 
@@ -51,7 +51,8 @@ pub(super) fn draw(
     put(buffer, (inner.x, inner.y), inner.width, line, theme.border_focus);
     put(buffer, (inner.x + 2, inner.y), inner.width.saturating_sub(4), title, theme.title);
     let head = 1.min(inner.height);
-    let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
+    let foot = search::rows_below(model, inner.height);
+    let body = Rect { y: inner.y + head, height: inner.height - head - foot, ..inner };
     let items = match &view.page {
         Page::Loading => {
             put(buffer, (body.x, body.y), body.width, "Reading it…", theme.muted);

@@ -22,7 +22,7 @@ use super::super::theme::Theme;
 use super::chat::mark_matches;
 use super::nested;
 use super::put::put;
-use super::{Caches, cells, layout, tool};
+use super::{Caches, cells, layout, search, tool};
 use crate::message::{DiffBlock, DisplayBlock};
 
 /// What the pager shows, drawn before.
@@ -46,7 +46,8 @@ pub(super) fn draw(
     let cell = &model.transcript.cells()[cell];
     let inner = layout::inset(area);
     let head = u16::from(inner.height > 3);
-    let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
+    let foot = search::rows_below(model, inner.height);
+    let body = Rect { y: inner.y + head, height: inner.height - head - foot, ..inner };
     lay_out(model, cell, theme, caches, body.width, now);
     let Caches { pages: Pages(_, lines), highlight: hl, .. } = caches;
     let height = usize::from(body.height);
