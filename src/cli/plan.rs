@@ -1,5 +1,6 @@
 //! What the flags mean together: what to open, how, and on which front end.
 
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -215,6 +216,18 @@ pub(super) fn config_source(args: &Args) -> ConfigSource {
         (None, Some(text)) => ConfigSource::Inline(text.clone()),
         (None, None) => ConfigSource::Default,
     }
+}
+
+/// What `kimi-tui` is called with to look at what this run goes by.
+pub(super) fn doctor(config: &ConfigSource, model: Option<&str>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = match config {
+        ConfigSource::File(file) => vec!["--config-file".into(), file.into()],
+        ConfigSource::Inline(text) => vec!["--config".into(), text.into()],
+        ConfigSource::Default => Vec::new(),
+    };
+    arguments.extend(model.map(|model| ["--model".into(), model.into()]).into_iter().flatten());
+    arguments.push("doctor".into());
+    arguments
 }
 
 /// Where MCP servers come from.

@@ -122,6 +122,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
         }
     }
     let warnings = loaded.warnings;
+    let doctor = plan::doctor(&plan.config, plan.model.as_deref());
     let host = Host::new(HostOptions {
         paths,
         config: loaded.config,
@@ -150,6 +151,7 @@ fn start(plan: Plan, terminals: Terminals, replay: Option<SessionId>) -> anyhow:
                 inline,
                 warnings,
                 replay,
+                doctor,
             };
             ui::run(std::sync::Arc::new(host), options, &runtime).map(|exit| {
                 tell_how_to_resume(exit.session.as_ref());

@@ -18,7 +18,7 @@ pub fn messages(history: &[Message]) -> Vec<LedgerMessage> {
         let id = message.tool_call_id.clone().filter(|_| message.role == Role::Tool);
         out.push(LedgerMessage {
             index: index as u64,
-            kind: kind(message.role),
+            kind: kind(message),
             tokens: message_hundredths(message) / 100,
             turns_ago,
             call: id.as_deref().and_then(|id| calls.get(id)).map(|call| named(call)),
@@ -38,7 +38,7 @@ pub fn messages(history: &[Message]) -> Vec<LedgerMessage> {
 #[must_use]
 pub fn shares(history: &[Message], system: u64, tools: u64) -> Vec<LedgerShare> {
     let of = |kind: LedgerKind| {
-        let those = history.iter().filter(|message| self::kind(message.role) == kind);
+        let those = history.iter().filter(|message| self::kind(message) == kind);
         let (mut tokens, mut messages) = (0_u64, 0);
         for message in those {
             tokens = tokens.saturating_add(message_hundredths(message));
@@ -60,6 +60,7 @@ pub fn shares(history: &[Message], system: u64, tools: u64) -> Vec<LedgerShare> 
         LedgerShare { kind: LedgerKind::System, tokens: system, messages: 0 },
         LedgerShare { kind: LedgerKind::Tools, tokens: tools, messages: 0 },
         of(LedgerKind::User),
+        of(LedgerKind::Note),
         of(LedgerKind::Assistant),
         LedgerShare {
             kind: LedgerKind::Thinking,
@@ -73,9 +74,10 @@ pub fn shares(history: &[Message], system: u64, tools: u64) -> Vec<LedgerShare> 
     .collect()
 }
 
-fn kind(role: Role) -> LedgerKind {
-    match role {
+fn kind(message: &Message) -> LedgerKind {
+    match message.role {
         Role::System => LedgerKind::System,
+        Role::User if message.is_note() => LedgerKind::Note,
         Role::User => LedgerKind::User,
         Role::Assistant => LedgerKind::Assistant,
         Role::Tool => LedgerKind::ToolResult,
@@ -118,7 +120,12 @@ mod tests {
         let of = |kind| shares.iter().find(|share| share.kind == kind).copied();
         assert_eq!(of(LedgerKind::System).map(|share| share.tokens), Some(500));
         assert_eq!(of(LedgerKind::Tools), None, "there are none");
-        assert_eq!(of(LedgerKind::User).map(|share| share.messages), Some(3));
+        assert_eq!(of(LedgerKind::User).map(|share| share.messages), Some(2));
+        assert_eq!(of(LedgerKind::Note).map(|share| share.messages), Some(1));
+        assert_eq!(
+            (ledger[3].kind, ledger[3].preview.as_str()),
+            (LedgerKind::Note, "CHECKPOINT 3")
+        );
         let thinking = of(LedgerKind::Thinking).expect("thinking");
         assert_eq!((thinking.tokens, thinking.messages), (estimate_tokens(&"x".repeat(400)), 1));
         assert!(of(LedgerKind::Assistant).expect("said").tokens < 20, "thinking counts apart");

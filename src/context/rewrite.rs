@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::message::{ContentPart, Message, Role, key_argument, message_hundredths};
+use crate::message::{ContentPart, Message, Role, key_argument, message_hundredths, without_tags};
 use crate::wire::{MessageFate, RewrittenMessage};
 
 /// What stands in the place of a hidden result. Never changed: contexts on disk have it.
@@ -59,6 +59,7 @@ pub fn preview(message: &Message) -> String {
         });
         text = calls.collect::<Vec<_>>().join("; ");
     }
+    let text = without_tags(&text);
     let mut words = String::new();
     for word in text.split_whitespace() {
         if words.len() > PREVIEW_CHARS * 4 {

@@ -26,6 +26,7 @@ pub use tokens::{bytes_within, estimate_tokens, message_hundredths};
 pub use tool::{FunctionCall, ToolCall, ToolOutput, ToolReturn};
 pub use usage::TokenUsage;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, SeqAccess, Visitor};
@@ -127,6 +128,13 @@ impl Message {
                 if text.starts_with(REMINDER) || text.starts_with("<notification "))
     }
 
+    /// Did the program say it, in the person's place: a reminder, a note, a D-Mail that arrived?
+    #[must_use]
+    pub fn is_note(&self) -> bool {
+        let is_system = |text: &str| text.starts_with("<system>") && text.ends_with("</system>");
+        self.is_reminder() || self.role == Role::User && is_system(self.text().trim())
+    }
+
     /// Is this the row that tells the model which checkpoint it stands at?
     #[must_use]
     pub fn is_checkpoint_note(&self) -> bool {
@@ -136,6 +144,17 @@ impl Message {
                     .and_then(|rest| rest.strip_suffix("</system>"))
                     .is_some_and(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit())))
     }
+}
+
+/// `text` without the tags by which the program marks its own words for the model.
+#[must_use]
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    if !text.trim_start().starts_with('<') {
+        return Cow::Borrowed(text);
+    }
+    let mut text = text.replace(REMINDER, "").replace("</system-reminder>", " ");
+    text = text.replace("<system>", "").replace("</system>", " ");
+    Cow::Owned(text)
 }
 
 /// How a reminder begins (`kimi-cli` `soul/dynamic_injections/`).

@@ -7,7 +7,7 @@ use super::export;
 use super::store::Session;
 use super::{Holder, SessionState};
 use crate::context::generations;
-use crate::message::{Message, Role, TodoItem, key_argument};
+use crate::message::{Message, Role, TodoItem, key_argument, without_tags};
 use crate::snapshot::gc;
 
 /// Characters kept of a message.
@@ -115,7 +115,7 @@ fn one(message: &Message) -> Said {
         Role::Tool => export::parts(&message.content),
         _ => message.text(),
     };
-    let mut text: String = text.trim().chars().take(SHOWN).collect();
+    let mut text: String = without_tags(&text).trim().chars().take(SHOWN).collect();
     for call in message.calls() {
         let name = &call.function.name;
         let key = key_argument(name, call.arguments()).unwrap_or_default();

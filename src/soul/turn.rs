@@ -16,7 +16,7 @@ use crate::message::{ContentPart, Message, Role, UserInput};
 use crate::prompts;
 use crate::session::short_title;
 use crate::wire::{
-    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin,
+    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin, TurnFailed,
 };
 
 /// How a turn ended that did not fail.
@@ -287,6 +287,10 @@ impl Soul {
         self.services.denwa().take();
         self.desk.close_steers();
         self.sync();
+        if let Some(message) = outcome.failure() {
+            let message = message.to_owned();
+            self.hub.extension(Extension::TurnFailed(TurnFailed { message }));
+        }
         self.hub.event(Event::turn_end());
         self.hub.flush();
         outcome

@@ -1,5 +1,6 @@
 //! Everything the screen may ask for. Plain data; `exec` carries it out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::model::composer::Draft;
@@ -78,6 +79,8 @@ pub enum Effect {
         /// What is asked.
         ask: Ask,
     },
+    /// Call this program with these arguments to look at what it needs; comes back as `Msg::Examined`.
+    Examine(Vec<OsString>),
     /// Add to the input history of this folder.
     Remember(String),
     /// Put a text onto the clipboard.

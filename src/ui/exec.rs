@@ -119,6 +119,7 @@ impl Executor {
             Effect::KeepEditor(command) => self.keep_editor(&command),
             Effect::ShowTheme(name) => self.show_theme(&name),
             Effect::Setup { id, ask } => self.set_up(id, ask),
+            Effect::Examine(arguments) => self.examine(arguments),
             Effect::Copy { text, what } => self.copy(text, what),
             Effect::SaveDraft(draft) => self.save_draft(&draft),
             Effect::KeepLayouts(layouts) => self.keep_layouts(layouts),

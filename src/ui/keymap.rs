@@ -151,7 +151,7 @@ impl Keymap {
              [timeline]\nrevert = []\n```\n\n\
              Keys one after the other are written with a blank between them, and `leader` stands for \
              a key of your choice (at the top of the file; `ctrl-space` otherwise). What may follow \
-             is shown in the last line:\n\n\
+             is shown:\n\n\
              ```toml\nleader = \"ctrl-b\"\n\n[composer]\nexternal-editor = [\"ctrl-o\", \
              \"ctrl-x ctrl-e\"]\n\n[global]\nsessions = [\"ctrl-g\", \"leader s\"]\n```\n\n\
              What is wrong in it is told at the start, with its line, and left out.\n",

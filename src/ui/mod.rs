@@ -57,6 +57,8 @@ pub struct UiOptions {
     pub warnings: Vec<String>,
     /// Play this session instead of opening one, and end with it.
     pub replay: Option<SessionId>,
+    /// What this program is called with to look at what it needs.
+    pub doctor: Vec<std::ffi::OsString>,
 }
 
 /// How the screen ended.
@@ -115,6 +117,7 @@ pub fn run(
         .iter()
         .map(|hook| format!("{:?} {} {}", hook.event, hook.matcher, hook.command))
         .collect();
+    model.doctor = options.doctor;
     model.plays_only = plays_only;
     model.screen.layouts = exec::layout::load(&host.paths().layout_file());
     read_keymap(&host.paths().keymap_file(), &mut model);

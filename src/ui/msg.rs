@@ -126,6 +126,8 @@ pub enum Msg {
         /// The answer.
         told: Box<Told>,
     },
+    /// What was seen by looking at what the program needs, for a person.
+    Examined(String),
     /// What was typed in this folder before, oldest first.
     History(Vec<String>),
     /// What the person's command for the last line printed, or why it printed nothing.

@@ -24,7 +24,7 @@ use super::theme::ground::{ANSWERS_WITHIN, AUTO, Heard, Listener, QUESTION};
 use super::theme::{ColorDepth, Theme};
 use super::update::update;
 use super::view::title::title;
-use super::view::{Caches, FrameInfo, Linear, farewell, progress, view};
+use super::view::{Caches, Linear, farewell, progress, view};
 use crate::wire::DoorMessage;
 use inline::Inline;
 
@@ -369,8 +369,7 @@ impl App {
             terminal::say(screen.backend_mut(), &said.lines, &prompt)?;
             *shown_title = prompt;
         }
-        let info = FrameInfo { pager_top: said.pager_top, ..FrameInfo::default() };
-        let _ = model.painted(&info);
+        let _ = model.painted(&said.info);
         self.clock.drawn(now);
         Ok(())
     }

@@ -74,6 +74,17 @@ impl PromptOutcome {
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Finished | Self::Cancelled)
     }
+
+    /// What went wrong in words for a person, where the engine has them.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::ProviderFailed { message, .. }
+            | Self::LoggedOut { message }
+            | Self::Failed { message } => Some(message),
+            _ => None,
+        }
+    }
 }
 
 /// A slash command the engine knows.

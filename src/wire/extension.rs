@@ -49,6 +49,8 @@ pub enum Extension {
     TaskOutput(TaskOutputChunk),
     /// A tool printed something while it runs.
     ToolOutput(ToolOutputChunk),
+    /// The turn ends because something failed; told right before its `TurnEnd`.
+    TurnFailed(TurnFailed),
 }
 
 impl Extension {
@@ -185,6 +187,13 @@ pub struct ContextRestored {
     /// Sizes and generations.
     #[serde(flatten)]
     pub change: ContextChange,
+}
+
+/// Why a turn ended before its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnFailed {
+    /// What happened and what to do, for a person.
+    pub message: String,
 }
 
 /// A person approved a call with other arguments than the model's.

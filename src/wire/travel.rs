@@ -41,8 +41,10 @@ pub enum LedgerKind {
     System,
     /// The tools' names, descriptions and parameters.
     Tools,
-    /// What a person said, and what the program said in the person's place.
+    /// What a person said.
     User,
+    /// What the program said in the person's place: notes of checkpoints, reminders.
+    Note,
     /// What the model said, and what it called.
     Assistant,
     /// What the model thought. Most providers do not take it back, so it counts for nothing later.

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use super::daemon;
 use crate::cli::args::Args;
 use crate::cli::outcome::End;
-use crate::cli::run;
+use crate::cli::{plan, run};
 use crate::config::Config;
 use crate::engine::SessionChoice;
 use crate::error::{in_words, user};
@@ -62,6 +62,7 @@ pub(super) fn run(args: AttachArgs, flags: &Args) -> anyhow::Result<End> {
         inline: flags.inline,
         warnings,
         replay: None,
+        doctor: plan::doctor(&plan::config_source(flags), None),
     };
     let source = Elsewhere { paths, config, work_dir, target };
     let exit = ui::run(Arc::new(source), options, &runtime)?;

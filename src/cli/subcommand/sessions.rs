@@ -193,16 +193,18 @@ fn as_json(session: &SessionSummary, place: &str) -> Value {
         "folder": place,
         "updated_at": seconds(session.updated_at),
         "bytes": session.bytes,
+        "snapshot_bytes": session.session().snapshot_use(),
         "dir": session.dir,
     })
 }
 
+/// A session in a line; its size is what the overlay shows, snapshots included.
 fn line(session: &SessionSummary) -> String {
     format!(
         "{}  {:>10}  {:>8}  {}",
         sanitize(&session.id.0),
         age(session.updated_at),
-        format::size(session.bytes),
+        format::size(session.bytes + session.session().snapshot_use()),
         sanitize(&session.title)
     )
 }
@@ -248,7 +250,10 @@ fn list(archive: &Archive, args: &SessionsArgs) -> anyhow::Result<String> {
     let mut text = String::new();
     for folder in folders {
         if args.all {
-            let bytes: u64 = folder.sessions.iter().map(|session| disk_use(&session.dir)).sum();
+            let whole = |session: &SessionSummary| {
+                disk_use(&session.dir) + session.session().snapshot_use()
+            };
+            let bytes: u64 = folder.sessions.iter().map(whole).sum();
             let place = folder.place.label();
             text.push_str(&format!("{} ({})\n", sanitize(&place), format::size(bytes)));
         }

@@ -58,7 +58,9 @@ async fn a_failure_leaves_the_context_and_says_why() {
     let refuse = || vec![Piece::Refuse(status(500))];
     let mut world = small().start([refuse(), refuse(), refuse()]);
     let lines = world.prompt("/compact").await;
-    assert_eq!(lines[1..4], ["TurnBegin /compact", "CompactionBegin", "TurnEnd"]);
+    assert_eq!(lines[1..3], ["TurnBegin /compact", "CompactionBegin"]);
+    assert!(lines[3].starts_with("TurnFailed "), "{lines:?}");
+    assert_eq!(lines[4], "TurnEnd");
     assert!(outcome(&lines).contains("ProviderFailed"), "{lines:?}");
     assert_eq!(world.script.times_asked(), 3);
     assert_eq!(world.history().await.len(), 6);

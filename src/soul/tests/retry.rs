@@ -42,6 +42,9 @@ async fn the_last_failure_says_what_to_do() {
     let end = outcome(&lines);
     assert!(end.contains("ProviderFailed") && end.contains("retryable: true"), "{end}");
     assert!(end.contains("answered 429") && end.contains("quota"), "{end}");
+    let told = lines.iter().position(|line| line.starts_with("TurnFailed "));
+    assert!(told.is_some_and(|at| lines[at].contains("quota")), "it is recorded: {lines:?}");
+    assert!(told < lines.iter().position(|line| line == "TurnEnd"), "{lines:?}");
     assert_eq!(outcome(&world.prompt("again").await), "Done Finished");
     assert_eq!(world.history().await, ["user: go", "user: again", "assistant: ok"]);
 }

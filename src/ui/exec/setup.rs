@@ -1,12 +1,30 @@
 //! The configuration read and changed for the screen, and servers looked at.
 
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
 use super::{Done, Executor};
 use crate::engine::Host;
 use crate::ui::effect::EffectId;
 use crate::ui::model::setup::{Ask, Known, KnownModel, Told};
 use crate::ui::msg::Msg;
 
+/// How long looking at everything may take: servers are asked, too.
+const LONGEST: Duration = Duration::from_secs(60);
+
 impl Executor {
+    pub(super) fn examine(&mut self, arguments: Vec<OsString>) {
+        let (work_dir, done) = (self.host.work_dir().to_path_buf(), self.done.clone());
+        self.tasks.spawn(async move {
+            let said = examine(arguments, &work_dir).await;
+            let _ = done.send(Done::Msg(Msg::Examined(said)));
+        });
+    }
+
     pub(super) fn set_up(&mut self, id: EffectId, ask: Ask) {
         let done = self.done.clone();
         let Some(host) = self.host.host().cloned() else {
@@ -37,6 +55,24 @@ impl Executor {
             };
             let _ = done.send(Done::Msg(Msg::Setup { id, told: Box::new(told) }));
         });
+    }
+}
+
+/// What the program says of itself when it is called with `arguments`.
+async fn examine(arguments: Vec<OsString>, work_dir: &Path) -> String {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return format!("This program cannot be found any more: {error}"),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(work_dir).stdin(Stdio::null()).kill_on_drop(true);
+    match tokio::time::timeout(LONGEST, command.output()).await {
+        Ok(Ok(output)) if output.stdout.is_empty() => {
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        }
+        Ok(Ok(output)) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Ok(Err(error)) => format!("It could not be looked at: {error}"),
+        Err(_) => format!("It took longer than {} seconds.", LONGEST.as_secs()),
     }
 }
 

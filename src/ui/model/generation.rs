@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cell::{Cell, CellId, CellKind, Fate, Group, Level, Life, ToolCell, ToolState};
 use super::overlay::PagerMove;
-use crate::message::{ContentPart, Generation, Message, Role, ToolReturn};
+use crate::message::{ContentPart, Generation, Message, Role, ToolReturn, without_tags};
 use crate::session::generations::Transcript;
 use crate::ui::effect::EffectId;
 use crate::wire::{ContextRewritten, RewrittenMessage};
@@ -161,6 +161,7 @@ fn finish(tool: &mut ToolCell, message: &Message) {
     let text = message.text();
     let failed = text.starts_with("<system>ERROR: ");
     tool.state = if failed { ToolState::Failed } else { ToolState::Done };
+    let text = without_tags(&text).trim().to_owned();
     let result =
         if failed { ToolReturn::error("", "").with_output(text) } else { ToolReturn::ok(text, "") };
     tool.result = Some(result.into());
@@ -169,7 +170,7 @@ fn finish(tool: &mut ToolCell, message: &Message) {
 fn kinds(message: &Message) -> Vec<CellKind> {
     let notice = |text: &str| CellKind::Notice { level: Level::Info, text: text.to_owned() };
     let text = |text: &String| match message.role {
-        Role::User if message.is_reminder() => notice(text),
+        Role::User if message.is_note() => notice(without_tags(text).trim()),
         Role::User => CellKind::User { text: text.clone(), steered: false },
         Role::Assistant => CellKind::Assistant { text: text.clone().into() },
         Role::System | Role::Tool => notice(text),

@@ -44,7 +44,7 @@ use calls::Calls;
 use cell::{Cell, CellKind, ToolState};
 use composer::Composer;
 use mention::Mention;
-use overlay::Overlay;
+use overlay::{Overlay, Page};
 use question::Questions;
 use replay::Replay;
 use search::Search;
@@ -190,6 +190,8 @@ pub struct Model {
     pub aside: Option<Aside>,
     /// The configured hooks, a line each.
     pub hooks: Vec<String>,
+    /// What this program is called with to look at what it needs.
+    pub doctor: Vec<std::ffi::OsString>,
     /// Where the transcript was scrolled to when the program ended unexpectedly.
     pub place: Option<composer::Place>,
     /// Does nobody answer, by the person's word?
@@ -264,6 +266,7 @@ impl Model {
             chord: None,
             aside: None,
             hooks: Vec::new(),
+            doctor: Vec::new(),
             place: None,
             is_away: false,
             help_filter: String::new(),
@@ -392,6 +395,20 @@ impl Model {
             (frame.preview_scroll, self.overlays.last_mut())
         {
             list.preview_scroll = scroll;
+        }
+        if let (
+            Some(first),
+            Some(
+                Overlay::Help { scroll }
+                | Overlay::Aside { scroll }
+                | Overlay::Page(Page { scroll, .. }),
+            ),
+        ) = (frame.page_scroll, self.overlays.last_mut())
+        {
+            *scroll = first;
+        }
+        if let Some(missed) = frame.pager_missed {
+            self.search.is_missed = missed;
         }
         match (frame.pager_top, self.overlays.last_mut()) {
             (Some(top), Some(Overlay::Pager(pager))) => {

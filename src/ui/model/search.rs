@@ -20,6 +20,8 @@ pub struct Search {
     pub hits: Vec<(CellId, usize)>,
     /// The match that is shown: its place in `hits`, and which of that cell's.
     pub at: Option<(usize, usize)>,
+    /// Did the pager, or an earlier context, have nothing that matches?
+    pub is_missed: bool,
     /// What `hits` was found in: number of cells, and the last one's version.
     pub stamp: (usize, u32),
 }

@@ -103,6 +103,10 @@ pub struct FrameInfo {
     pub measured: Vec<(usize, usize)>,
     /// First line the pager shows, moves carried out.
     pub pager_top: Option<usize>,
+    /// Was there nothing a search in the pager could go to? None when none was made.
+    pub pager_missed: Option<bool>,
+    /// First line of help, or of another page, no further than there is text.
+    pub page_scroll: Option<u16>,
     /// Lines the preview of a session is scrolled up, no further than there is text.
     pub preview_scroll: Option<usize>,
     /// First line shown of what is asked for, when it is shown whole.

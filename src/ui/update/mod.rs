@@ -128,6 +128,10 @@ fn take_in(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
         }
         Msg::Session { id, done } => sessions::done(model, id, *done, now),
         Msg::Setup { id, told } => setup::told(model, id, *told, now),
+        Msg::Examined(said) => {
+            pages::examined(model, &said);
+            Vec::new()
+        }
         Msg::Files { id, files } => {
             model.mention.set_files(id, files, now);
             Vec::new()

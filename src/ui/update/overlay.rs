@@ -30,6 +30,8 @@ pub(super) fn act_in_help(model: &mut Model, action: Action) -> Option<Vec<Effec
         Action::PageUp => *scroll = scroll.saturating_sub(10),
         Action::PageDown => *scroll = scroll.saturating_add(10),
         Action::Top => *scroll = 0,
+        // Drawing knows where the end is.
+        Action::Bottom => *scroll = u16::MAX,
         Action::Help => {
             model.overlays.pop();
         }

@@ -15,6 +15,10 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
         "hooks" => ("Hooks", hooks(model)),
         "debug" if rest == "messages" => return Some(generation::view_present(model)),
         "debug" => ("Debug", debug(model)),
+        "doctor" => {
+            toast(model, "Looking at configuration, model, terminal and data…", now);
+            return Some(vec![Effect::Examine(model.doctor.clone())]);
+        }
         "changelog" => ("What changed", CHANGELOG.lines().map(str::to_owned).collect()),
         "version" => {
             toast(model, concat!("kimi-tui ", env!("CARGO_PKG_VERSION")), now);
@@ -26,6 +30,13 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
     };
     model.overlays.push(Overlay::Page(Page { title, lines, scroll: 0 }));
     Some(Vec::new())
+}
+
+/// What the program needs was looked at.
+pub(super) fn examined(model: &mut Model, said: &str) {
+    model.status.toast = None;
+    let lines = said.lines().map(str::to_owned).collect();
+    model.overlays.push(Overlay::Page(Page { title: "Doctor", lines, scroll: 0 }));
 }
 
 const CHANGELOG: &str = include_str!("../../../CHANGELOG.md");

@@ -40,6 +40,7 @@ fn accept(model: &mut Model, now: f64) {
     if !typed.is_empty() {
         model.search.pattern = typed;
         model.search.at = None;
+        model.search.is_missed = false;
         model.search.stamp = (usize::MAX, 0);
     }
     if model.search.pattern.is_empty() {

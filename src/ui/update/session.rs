@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::effect::{Effect, EffectId, OpenTarget};
 use super::super::keymap::{Action, Context};
-use super::super::model::cell::Level;
+use super::super::model::cell::{Cell, CellKind, Level};
 use super::super::model::composer::{Composer, Draft, Place};
 use super::super::model::overlay::Overlay;
 use super::super::model::search::Search;
@@ -225,7 +225,11 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
         PromptOutcome::ProviderFailed { message, .. }
         | PromptOutcome::LoggedOut { message }
         | PromptOutcome::Failed { message } => {
-            wire::notice(model, Level::Error, message, now);
+            // The record has it too, and an engine that keeps one has told it already.
+            let is_it = |cell: &Cell| matches!(&cell.kind, CellKind::Notice { text, .. } if *text == message);
+            if !model.transcript.cells().iter().skip(model.turn_start).any(is_it) {
+                wire::notice(model, Level::Error, message, now);
+            }
         }
     }
     let mut effects = if was_cancelling { Vec::new() } else { next_queued(model, now) };

@@ -87,6 +87,11 @@ const LOCAL: &[LocalCommand] = &[
         aliases: &[],
         description: "What the screen knows about the session",
     },
+    LocalCommand {
+        name: "doctor",
+        aliases: &[],
+        description: "Look at configuration, model, terminal and data, and say what to do",
+    },
     LocalCommand { name: "changelog", aliases: &["release-notes"], description: "What changed" },
     LocalCommand { name: "version", aliases: &[], description: "This program's version" },
     LocalCommand {

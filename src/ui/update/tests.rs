@@ -4,6 +4,7 @@ mod approving;
 mod composing;
 mod drafting;
 mod everykey;
+mod firsthand;
 mod habits;
 mod newcomer;
 mod question;

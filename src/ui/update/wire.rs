@@ -352,8 +352,8 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
                 tool.push_arguments(&edited.arguments);
             });
         }
-        // Not shown yet.
         Extension::SideAnswer(piece) => pages::answered(model, &piece),
+        Extension::TurnFailed(failed) => notice(model, Level::Error, failed.message, at),
         Extension::MessagesPinned(pinned) => generation::pinned(model, &pinned, at),
         Extension::MessagesHidden(hidden) => generation::hidden(model, &hidden, at),
         Extension::RevertPreview(preview) => timeline::priced(model, preview),

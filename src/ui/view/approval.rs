@@ -14,7 +14,7 @@ use super::super::render::diff::Laid;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
 use super::super::render::sheet::Sheet;
-use super::super::render::width::truncate_line;
+use super::super::render::width::{truncate_line, width as text_width};
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::put::put;
@@ -34,6 +34,8 @@ const FEEDBACK: u16 = 4;
 pub(super) struct Subject {
     key: Option<(String, u16, u64, bool)>,
     sheet: Sheet,
+    /// Its first rows that say what is dangerous.
+    dangers: usize,
 }
 
 impl Subject {
@@ -52,6 +54,7 @@ impl Subject {
         let key = (request.id.clone(), width, theme.revision, model.diffs_beside);
         if self.key.as_ref() != Some(&key) {
             self.sheet = subject(request, model.diffs_beside, theme, highlight, width);
+            self.dangers = dangers(request, theme, width).len();
             self.key = Some(key);
         }
         self.sheet.len()
@@ -103,7 +106,7 @@ pub(super) fn draw(
     let bottom_height = (answers_height + feedback_rows).min(rest.height);
     let subject_height = rest.height - bottom_height;
     let subject_area = Rect { height: subject_height, ..rest };
-    *top = draw_subject(model, &subject.sheet, theme, highlight, subject_area, buffer);
+    *top = draw_subject(model, subject, theme, highlight, subject_area, buffer);
     let answers = Rect { y: rest.y + subject_height, height: answers_height, ..rest };
     if answers_height == 1 {
         draw_short_answers(model, theme, answers, buffer, now);
@@ -153,23 +156,31 @@ fn title(model: &Model, request: &ApprovalRequest, theme: &Theme, area: Rect, bu
 
 fn draw_subject(
     model: &Model,
-    lines: &Sheet,
+    subject: &Subject,
     theme: &Theme,
     highlight: &HighlightCache,
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<usize> {
+    let lines = &subject.sheet;
     let rows = usize::from(area.height);
     let fits = lines.len() <= rows;
     let shown = if fits { rows } else { rows.saturating_sub(1) };
     let top = if model.approvals.is_expanded {
         model.approvals.top.min(lines.len().saturating_sub(shown))
+    } else if subject.dangers >= shown {
+        // What is asked for must be seen, and that it is dangerous: a mark says it where words would
+        // leave no room.
+        subject.dangers.min(lines.len().saturating_sub(shown))
     } else {
         0
     };
     for (row, line) in lines.lines(top..top + shown, theme, highlight).iter().enumerate() {
         let y = area.y + u16::try_from(row).unwrap_or_default();
         line.render(Rect { y, height: 1, ..area }, buffer);
+    }
+    if top > 0 && !model.approvals.is_expanded && shown > 0 {
+        put(buffer, (area.x, area.y), 1, "!", theme.danger);
     }
     if !fits && rows > 0 {
         let key =
@@ -179,6 +190,8 @@ fn draw_subject(
             theme.marks.ellipsis,
             lines.len() - shown
         );
+        let short = format!("{} {} more, {key}", theme.marks.ellipsis, lines.len() - shown);
+        let text = if text_width(&text) > usize::from(area.width) { short } else { text };
         let last = (top + shown).min(lines.len());
         let place = format!("  {}-{last} of {} lines, PageUp, PageDown", top + 1, lines.len());
         let text = if model.approvals.is_expanded { place } else { text };

@@ -9,7 +9,9 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::super::model::Model;
 use super::super::model::generation::{GenerationView, Item, LossList, Page};
+use super::super::model::overlay::Overlay;
 use super::super::model::search::{compile, matches};
+use super::super::model::transcript::FrameInfo;
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{truncate_line, width as text_width};
@@ -18,7 +20,7 @@ use super::super::theme::Theme;
 use super::chat::mark_matches;
 use super::pager::moved;
 use super::put::put;
-use super::{Caches, cells, layout, panel};
+use super::{Caches, cells, layout, panel, search};
 use crate::message::Role;
 use crate::wire::MessageFate;
 
@@ -29,15 +31,16 @@ type Key = (u64, u16, u64, bool, u64);
 #[derive(Debug, Default)]
 pub(super) struct Lines(Option<(Key, Rc<[Line<'static>]>)>);
 
-/// Draws a generation and says which line is the first.
+/// Draws a generation, and says which line is the first and whether a search found nothing.
 pub(super) fn draw(
     model: &Model,
-    view: &GenerationView,
     theme: &Theme,
     caches: &mut Caches,
     area: Rect,
     buffer: &mut Buffer,
-) -> Option<usize> {
+    info: &mut FrameInfo,
+) {
+    let Some(Overlay::Generation(view)) = model.overlays.last() else { return };
     Clear.render(area, buffer);
     buffer.set_style(area, theme.ground());
     let inner = layout::inset(area);
@@ -48,11 +51,12 @@ pub(super) fn draw(
     put(buffer, (inner.x, inner.y), inner.width, line, theme.border_focus);
     put(buffer, (inner.x + 2, inner.y), inner.width.saturating_sub(4), title, theme.title);
     let head = 1.min(inner.height);
-    let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
+    let foot = search::rows_below(model, inner.height);
+    let body = Rect { y: inner.y + head, height: inner.height - head - foot, ..inner };
     let items = match &view.page {
         Page::Loading => {
             put(buffer, (body.x, body.y), body.width, "Reading it…", theme.muted);
-            return None;
+            return;
         }
         Page::Failed(reason) => {
             let line = Line::styled(sanitize(reason).into_owned(), theme.danger);
@@ -61,7 +65,7 @@ pub(super) fn draw(
             {
                 line.render(Rect { y, height: 1, ..body }, buffer);
             }
-            return None;
+            return;
         }
         Page::Ready(items) => items,
     };
@@ -74,7 +78,9 @@ pub(super) fn draw(
             let pattern = pattern.as_ref();
             pattern.is_some_and(|pattern| matches(pattern, &lines[at].to_string()).next().is_some())
         };
-        top = moved(*step, top, (lines.len(), body.height), is_match);
+        let missed;
+        (top, missed) = moved(*step, top, (lines.len(), body.height), is_match);
+        info.pager_missed = missed.or(info.pager_missed);
     }
     for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
         let place = Rect { y, height: 1, ..body };
@@ -83,7 +89,7 @@ pub(super) fn draw(
             mark_matches(pattern, line, theme, place, buffer);
         }
     }
-    Some(top)
+    info.pager_top = Some(top);
 }
 
 fn all(

@@ -16,7 +16,7 @@ use super::super::theme::Theme;
 use super::super::update::commands;
 use super::panel;
 
-/// Draws the page from line `scroll` on.
+/// Draws the page from line `scroll` on; says which line is the first.
 pub(super) fn draw(
     model: &Model,
     scroll: u16,
@@ -24,7 +24,7 @@ pub(super) fn draw(
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
-) {
+) -> u16 {
     let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
     let title = if model.help_filter.is_empty() {
         "Help · type to search · esc closes".to_owned()
@@ -41,18 +41,18 @@ pub(super) fn draw(
         }
     }
     let lines = rows.into_iter().flat_map(|row| row.lines(inner.width, theme)).collect();
-    show(lines, scroll, inner, buffer);
+    show(lines, scroll, inner, buffer)
 }
 
 /// Draws a page that is no help.
-pub(super) fn draw_page(page: &Page, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_page(page: &Page, theme: &Theme, area: Rect, buffer: &mut Buffer) -> u16 {
     let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
     let inner = panel::draw(&format!("{} · esc closes", page.title), theme, area, buffer);
     let lines = page.lines.iter().flat_map(|line| {
         let line = Line::styled(sanitize(line).into_owned(), theme.text);
         wrap(&line, inner.width, &[], &[])
     });
-    show(lines.collect(), page.scroll, inner, buffer);
+    show(lines.collect(), page.scroll, inner, buffer)
 }
 
 /// Draws the answer to a question beside the conversation.
@@ -62,8 +62,8 @@ pub(super) fn draw_aside(
     theme: &Theme,
     area: Rect,
     buffer: &mut Buffer,
-) {
-    let Some(aside) = &model.aside else { return };
+) -> Option<u16> {
+    let aside = model.aside.as_ref()?;
     let area = panel::centred(area, 90, 20);
     let title = if aside.is_done { "Aside · esc closes" } else { "Aside · esc stops" };
     let inner = panel::draw(title, theme, area, buffer);
@@ -76,10 +76,11 @@ pub(super) fn draw_aside(
     for line in sanitize(&aside.answer).lines() {
         lines.extend(wrap(&Line::styled(line.to_owned(), theme.text), inner.width, &[], &[]));
     }
-    show(lines, scroll, inner, buffer);
+    Some(show(lines, scroll, inner, buffer))
 }
 
-fn show(lines: Vec<Line<'static>>, scroll: u16, inner: Rect, buffer: &mut Buffer) {
+/// Draws `lines` from line `scroll` on, or the last that fill the place; says from which one on.
+fn show(lines: Vec<Line<'static>>, scroll: u16, inner: Rect, buffer: &mut Buffer) -> u16 {
     let last = lines.len().saturating_sub(usize::from(inner.height));
     let first = usize::from(scroll).min(last);
     for (row, line) in lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate() {
@@ -87,6 +88,7 @@ fn show(lines: Vec<Line<'static>>, scroll: u16, inner: Rect, buffer: &mut Buffer
         truncate_line(line, usize::from(inner.width))
             .render(Rect { y, height: 1, ..inner }, buffer);
     }
+    u16::try_from(first).unwrap_or(u16::MAX)
 }
 
 /// A row of the page.

@@ -1,11 +1,16 @@
 //! Which keys the last line names: those that matter most for what goes on. The way on, the way back and
 //! the way to help come before all others, so that a narrow screen keeps them.
 
+use ratatui::layout::Rect;
+
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
 use super::super::model::approval::Answer;
 use super::super::model::overlay::Overlay;
+use super::super::model::sessions::Ask;
+use super::super::model::setup::{Setup, Stage};
 use super::super::model::status::Activity;
+use super::leader;
 
 /// A key to name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +32,10 @@ const LAST: u8 = 100;
 /// The keys that help now, in the order they are shown in.
 pub(super) fn hints(model: &Model, now: f64) -> Vec<Hint> {
     if let Some(chord) = &model.chord {
+        let screen = Rect::new(0, 0, model.screen.width, model.screen.height.saturating_sub(1));
+        if model.wants_full_screen() && leader::height(model, screen).is_some() {
+            return global(model, Action::Back, "back", 0).into_iter().collect();
+        }
         let followers = model.keymap.followers(chord.context, &chord.keys);
         let rank = |(index, (key, word))| Hint { key, word, rank: extra(index) };
         return followers.into_iter().enumerate().map(rank).collect();
@@ -43,9 +52,43 @@ pub(super) fn hints(model: &Model, now: f64) -> Vec<Hint> {
         Context::Question if model.questions.current().is_some_and(|q| q.writing.is_some()) => {
             writing(model, "answer")
         }
+        Context::Queue if model.queue.writing.is_some() => writing(model, "keep it so"),
         Context::Composer => composing(model),
-        context => elsewhere(model, context),
+        context => match model.overlays.last() {
+            Some(Overlay::Setup(setup)) => connecting(model, setup),
+            Some(Overlay::Sessions(list)) => match &list.ask {
+                Some(ask) => asked(model, ask),
+                None => elsewhere(model, context),
+            },
+            _ => elsewhere(model, context),
+        },
     }
+}
+
+/// A service is connected: what Enter does depends on what is asked.
+fn connecting(model: &Model, setup: &Setup) -> Vec<Hint> {
+    let word = match setup.stage {
+        Stage::Services => Some("connect"),
+        Stage::Address | Stage::Key => Some("go on"),
+        Stage::Models(_) => Some("use this model"),
+        Stage::Login(_) | Stage::Trying => None,
+    };
+    let go_on = word.and_then(|word| hint(model, Context::Picker, Action::Choose, word, 0));
+    [go_on, global(model, Action::Back, "back", 1)].into_iter().flatten().collect()
+}
+
+/// Something is asked about a session.
+fn asked(model: &Model, ask: &Ask) -> Vec<Hint> {
+    let word = match ask {
+        Ask::Rename(_) => "rename",
+        Ask::Export(_) => "export",
+        Ask::Purge => "delete for good",
+    };
+    let chosen = hint(model, Context::Sessions, Action::Choose, word, 0);
+    let moved = matches!(ask, Ask::Export(_))
+        .then(|| hint(model, Context::Sessions, Action::SelectPrevious, "move", LAST));
+    let back = global(model, Action::Back, "leave it", 1);
+    [moved.flatten(), chosen, back].into_iter().flatten().collect()
 }
 
 fn extra(index: usize) -> u8 {
@@ -112,7 +155,7 @@ fn elsewhere(model: &Model, context: Context) -> Vec<Hint> {
                 Action::Choose | Action::Reject => 2,
                 // Arrows are tried unasked.
                 Action::SelectPrevious | Action::ScrollUp => LAST,
-                _ => extra(index),
+                _ => u8::try_from(index).map_or(EXTRA - 1, |index| (index + 3).min(EXTRA - 1)),
             };
             Some(Hint { key: binding.shown_key()?, word: binding.hint, rank })
         })
@@ -120,9 +163,7 @@ fn elsewhere(model: &Model, context: Context) -> Vec<Hint> {
     if !matches!(context, Context::Approval | Context::Question) {
         hints.extend(global(model, Action::Back, "back", 0));
     }
-    // There every key but a few is part of what is written.
-    let takes_all = matches!(model.overlays.last(), Some(Overlay::Setup(_)));
-    if context != Context::Help && !takes_all {
+    if context != Context::Help {
         hints.extend(global(model, Action::Help, "help", 1));
     }
     hints

@@ -14,6 +14,7 @@ use super::super::model::status::CallCost;
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{truncate, truncate_line, width as text_width};
+use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
 use super::super::update::money;
 use super::panel;
@@ -34,7 +35,8 @@ pub(super) fn draw(
 ) {
     let area = panel::centred(area, 110, area.height);
     let inner = panel::draw("What fills the context", theme, area, buffer);
-    let mut lines = facts(model, theme);
+    let facts = facts(model, theme).into_iter();
+    let mut lines: Vec<_> = facts.flat_map(|line| wrap(&line, inner.width, &[], &[])).collect();
     if let Some(ledger) = &view.ledger {
         lines.push(Line::default());
         lines.extend(bars(ledger, theme, inner.width));
@@ -218,6 +220,7 @@ fn name(kind: LedgerKind) -> &'static str {
         LedgerKind::System => "System prompt",
         LedgerKind::Tools => "Tools",
         LedgerKind::User => "User",
+        LedgerKind::Note => "Program",
         LedgerKind::Assistant => "Model",
         LedgerKind::Thinking => "Thinking",
         LedgerKind::ToolResult => "Tool results",

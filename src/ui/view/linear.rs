@@ -14,11 +14,12 @@ use super::super::model::cell::{Cell, CellId, CellKind, Group, Level, ToolCell, 
 use super::super::model::overlay::Overlay;
 use super::super::model::question::Tab;
 use super::super::model::status::Activity;
+use super::super::model::transcript::FrameInfo;
 use super::super::render::sanitize::sanitize_line;
 use super::super::render::width::{truncate, width as text_width};
 use super::super::theme::{Marks, Theme};
 use super::super::update::completions;
-use super::{Caches, approval, cells, composer, draw_overlay, pager, question, tool};
+use super::{Caches, approval, cells, composer, draw_overlay, generation, pager, question, tool};
 
 /// Cells of an opened session that are read out; what was before can be searched and browsed.
 const READ_OUT: usize = 12;
@@ -46,8 +47,8 @@ pub struct Linear {
 pub struct Said {
     /// Lines, each new.
     pub lines: Vec<String>,
-    /// First line the pager shows.
-    pub pager_top: Option<usize>,
+    /// What only drawing can know.
+    pub info: FrameInfo,
 }
 
 /// The theme for a screen reader: no colours, plain characters.
@@ -79,7 +80,7 @@ impl Linear {
             self.activity = activity;
             said.lines.push(activity.to_owned());
         }
-        let panel = panel(model, theme, caches, now, &mut said.pager_top);
+        let panel = panel(model, theme, caches, now, &mut said.info);
         if panel != self.panel {
             // What was marked before and is not any more is no news.
             let marked = |row: &String| format!("{SELECTED}{row}");
@@ -235,15 +236,19 @@ fn panel(
     theme: &Theme,
     caches: &mut Caches,
     now: f64,
-    pager_top: &mut Option<usize>,
+    info: &mut FrameInfo,
 ) -> Vec<String> {
     let area = Rect::new(0, 0, PANEL.0, PANEL.1);
     let mut buffer = Buffer::empty(area);
     let mut state = Vec::new();
-    if let Some(Overlay::Pager(cell)) = model.overlays.last() {
-        *pager_top = pager::draw(model, cell, theme, caches, area, &mut buffer, now);
+    if let Some(Overlay::Pager(_) | Overlay::Generation(_)) = model.overlays.last() {
+        generation::draw(model, theme, caches, area, &mut buffer, info);
+        pager::draw(model, theme, caches, area, &mut buffer, now, info);
+        if info.pager_missed.unwrap_or(model.search.is_missed) {
+            state.push("Nothing matches.".to_owned());
+        }
     } else if let Some(overlay) = model.overlays.last() {
-        draw_overlay(model, overlay, theme, area, &mut buffer, now, &mut None);
+        draw_overlay(model, overlay, theme, area, &mut buffer, now, info);
     } else if model.approvals.current().is_some() {
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);

@@ -15,6 +15,7 @@ mod help;
 mod hints;
 pub mod inline;
 mod layout;
+mod leader;
 mod ledger;
 mod linear;
 mod mark;
@@ -52,7 +53,8 @@ mod welcome;
 use std::collections::HashMap;
 
 use ratatui::Frame;
-use ratatui::layout::Position as Point;
+use ratatui::layout::{Position as Point, Rect};
+use ratatui::widgets::{Clear, Widget};
 
 use super::keymap::Context;
 use super::model::Model;
@@ -133,20 +135,27 @@ pub fn view(
         cursor = panel.or(cursor);
     }
     composer::draw_completions(model, theme, layout.chat, buffer);
-    statusline::draw(model, theme, layout.status, buffer, now);
-    if let Some(Overlay::Generation(past)) = model.overlays.last() {
-        info.pager_top = generation::draw(model, past, theme, caches, layout.overlay, buffer);
-        cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
-    } else if let Some(Overlay::Pager(pager)) = model.overlays.last() {
-        info.pager_top = pager::draw(model, pager, theme, caches, layout.overlay, buffer, now);
+    // What lies over the panes has the whole last line for its keys.
+    let status = match model.overlays.last() {
+        Some(_) => Rect { width: area.width, ..layout.status },
+        None => layout.status,
+    };
+    if status != layout.status {
+        Clear.render(status, buffer);
+        buffer.set_style(status, theme.ground());
+    }
+    statusline::draw(model, theme, status, buffer, now);
+    if let Some(Overlay::Generation(_) | Overlay::Pager(_)) = model.overlays.last() {
+        generation::draw(model, theme, caches, layout.overlay, buffer, &mut info);
+        pager::draw(model, theme, caches, layout.overlay, buffer, now, &mut info);
         cursor = search::draw(model, theme, layout::inset(layout.overlay), buffer);
     } else {
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        let scroll = &mut info.preview_scroll;
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall, scroll);
+        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall, &mut info);
     }
+    leader::draw(model, theme, layout.overlay, buffer);
     // A cursor where keys would not write anything promises what is not so.
     let writes = match model.context(now) {
         Context::Composer
@@ -170,7 +179,8 @@ pub fn view(
         | Context::Replay
         | Context::Global => false,
     };
-    if let Some(at) = cursor.filter(|_| writes) {
+    let is_covered = leader::height(model, layout.overlay).is_some();
+    if let Some(at) = cursor.filter(|_| writes && !is_covered) {
         frame.set_cursor_position(at);
     }
     info
@@ -180,10 +190,10 @@ fn draw_overlay(
     model: &Model,
     overlay: &Overlay,
     theme: &Theme,
-    area: ratatui::layout::Rect,
+    area: Rect,
     buffer: &mut ratatui::buffer::Buffer,
     now: f64,
-    scrolled: &mut Option<usize>,
+    info: &mut FrameInfo,
 ) -> Option<Point> {
     match overlay {
         // It has been drawn already: it needs the caches.
@@ -192,8 +202,11 @@ fn draw_overlay(
         Overlay::Losses(list) => generation::draw_losses(list, theme, area, buffer),
         Overlay::Calls => calls::draw_overlay(model, theme, area, buffer, now),
         Overlay::Restore(restore) => dialog::draw_restore(restore, theme, area, buffer),
-        Overlay::Help { scroll } => help::draw(model, *scroll, theme, area, buffer, now),
+        Overlay::Help { scroll } => {
+            info.page_scroll = Some(help::draw(model, *scroll, theme, area, buffer, now));
+        }
         Overlay::Sessions(list) => {
+            let scrolled = &mut info.preview_scroll;
             return sessions::draw(model, list, theme, area, buffer, now, scrolled);
         }
         Overlay::Tasks(browser) => tasks::draw(model, browser, theme, area, buffer, now),
@@ -201,8 +214,12 @@ fn draw_overlay(
             let inner = panel::draw("Timeline", theme, area, buffer);
             timeline::draw(model, theme, inner, buffer, true, now);
         }
-        Overlay::Page(page) => help::draw_page(page, theme, area, buffer),
-        Overlay::Aside { scroll } => help::draw_aside(model, *scroll, theme, area, buffer),
+        Overlay::Page(page) => {
+            info.page_scroll = Some(help::draw_page(page, theme, area, buffer));
+        }
+        Overlay::Aside { scroll } => {
+            info.page_scroll = help::draw_aside(model, *scroll, theme, area, buffer);
+        }
         Overlay::Rewind(run) => {
             rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);
         }

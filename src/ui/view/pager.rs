@@ -7,9 +7,9 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::super::model::Model;
 use super::super::model::cell::{Cell, CellKind, Group, ToolCell};
-use super::super::model::overlay::{Pager, PagerMove};
+use super::super::model::overlay::{Overlay, PagerMove};
 use super::super::model::search::{compile, matches};
-use super::super::model::transcript::Scroll;
+use super::super::model::transcript::{FrameInfo, Scroll};
 use super::super::render::ansi::ansi;
 use super::super::render::cache::LineKey;
 use super::super::render::diff::Laid;
@@ -22,29 +22,32 @@ use super::super::theme::Theme;
 use super::chat::mark_matches;
 use super::nested;
 use super::put::put;
-use super::{Caches, cells, layout, tool};
+use super::{Caches, cells, layout, search, tool};
 use crate::message::{DiffBlock, DisplayBlock};
 
 /// What the pager shows, drawn before.
 #[derive(Debug, Default)]
 pub(super) struct Pages(Option<(LineKey, u64)>, Sheet);
 
-/// Draws the pager and says which line is the first.
+/// Draws the pager, and says which line is the first and whether a search found nothing.
 pub(super) fn draw(
     model: &Model,
-    pager: &Pager,
     theme: &Theme,
     caches: &mut Caches,
     area: Rect,
     buffer: &mut Buffer,
     now: f64,
-) -> Option<usize> {
+    info: &mut FrameInfo,
+) {
+    let Some(Overlay::Pager(pager)) = model.overlays.last() else { return };
+    let Some(cell) = model.transcript.index_of(pager.cell) else { return };
     Clear.render(area, buffer);
     buffer.set_style(area, theme.ground());
-    let cell = &model.transcript.cells()[model.transcript.index_of(pager.cell)?];
+    let cell = &model.transcript.cells()[cell];
     let inner = layout::inset(area);
     let head = u16::from(inner.height > 3);
-    let body = Rect { y: inner.y + head, height: inner.height - head, ..inner };
+    let foot = search::rows_below(model, inner.height);
+    let body = Rect { y: inner.y + head, height: inner.height - head - foot, ..inner };
     lay_out(model, cell, theme, caches, body.width, now);
     let Caches { pages: Pages(_, lines), highlight: hl, .. } = caches;
     let height = usize::from(body.height);
@@ -58,7 +61,9 @@ pub(super) fn draw(
                 line.iter().any(|line| matches(pattern, &line.to_string()).next().is_some())
             })
         };
-        top = moved(*step, top, (lines.len(), body.height), is_match);
+        let missed;
+        (top, missed) = moved(*step, top, (lines.len(), body.height), is_match);
+        info.pager_missed = missed.or(info.pager_missed);
     }
     if head > 0 {
         let end = (top + height).min(lines.len());
@@ -81,16 +86,17 @@ pub(super) fn draw(
             mark_matches(pattern, line, theme, place, buffer);
         }
     }
-    Some(top)
+    info.pager_top = Some(top);
 }
 
-/// The first line after a move in `count` lines, of which `rows` are seen.
+/// The first line after a move in `count` lines, of which `rows` are seen; and whether a search found
+/// nothing.
 pub(super) fn moved(
     step: PagerMove,
     top: usize,
     (count, rows): (usize, u16),
     is_match: impl Fn(usize) -> bool,
-) -> usize {
+) -> (usize, Option<bool>) {
     let last = count.saturating_sub(usize::from(rows));
     let rows = i32::from(rows);
     let by = |lines: i32| top.saturating_add_signed(isize::try_from(lines).unwrap_or_default());
@@ -102,15 +108,21 @@ pub(super) fn moved(
         PagerMove::Scroll(Scroll::Bottom) => last,
         PagerMove::Scroll(_) => top,
         PagerMove::Match { forward, here } => {
+            let is_match = |at: &usize| is_match(*at);
             let found = if forward {
-                (top + usize::from(!here)..count).find(|at| is_match(*at))
+                let ahead = (top + usize::from(!here)..count).find(is_match);
+                // What stands in the last window cannot become its first line: it goes on at the top.
+                let ahead = ahead.filter(|at| here || (*at).min(last) > top);
+                ahead.or_else(|| (0..count).find(is_match))
             } else {
-                (0..top).rev().find(|at| is_match(*at))
+                let before = (0..top).rev().find(is_match);
+                before.or_else(|| (top..count).rev().find(is_match))
             };
-            found.unwrap_or(top)
+            let missed = found.is_none();
+            return (found.unwrap_or(top).min(last), Some(missed));
         }
     };
-    to.min(last)
+    (to.min(last), None)
 }
 
 fn title(cell: &Cell) -> String {

@@ -10,10 +10,19 @@ use super::super::render::width::width;
 use super::super::theme::Theme;
 use super::put::put;
 
+fn is_pager(model: &Model) -> bool {
+    matches!(model.overlays.last(), Some(Overlay::Pager(_) | Overlay::Generation(_)))
+}
+
+/// Rows the pager, or an earlier context, leaves to the line: what is found must not lie under it.
+pub(super) fn rows_below(model: &Model, height: u16) -> u16 {
+    let is_shown = model.search.typing.is_some() || !model.search.pattern.is_empty();
+    u16::from(is_pager(model) && is_shown && height > 3)
+}
+
 /// Draws the line at the bottom of `area` while there is a search; says where the cursor is.
 pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Point> {
-    let is_pager =
-        matches!(model.overlays.last(), Some(Overlay::Pager(_) | Overlay::Generation(_)));
+    let is_pager = is_pager(model);
     let is_shown = model.search.typing.is_some()
         || !model.search.pattern.is_empty() && (model.focus == Focus::Transcript || is_pager);
     if !is_shown || area.height < 2 || area.width < 10 {
@@ -29,6 +38,7 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
     let (at, total) = model.search.count();
     let count = match &model.search.typing {
         Some(_) => String::new(),
+        None if is_pager && model.search.is_missed => "  nothing matches".to_owned(),
         None if is_pager => String::new(),
         None => format!("  {at}/{total}"),
     };

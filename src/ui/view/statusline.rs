@@ -143,7 +143,7 @@ impl StatusLine {
                         self.parts[part].shown = before;
                     }
                 }
-                Addition::Hint(hint) if takes_extra || self.hints[hint].0.rank < EXTRA => {
+                Addition::Hint(hint) if takes_extra || self.hints[hint].0.rank < 3 => {
                     self.hints[hint].1 = true;
                     // A less important one in the place of a longer one would look like chance.
                     takes_extra = self.columns() <= self.width;

@@ -49,7 +49,7 @@ pub(super) fn after(mut h: Harness, keys: &str) -> Harness {
 fn the_leader_shows_what_may_follow_and_waits_two_seconds() {
     let mut h = Harness::new(120, 30);
     h.keys("<ctrl-space>");
-    assert!(h.picture().contains("t Timeline and back"), "{}", h.picture());
+    assert!(h.picture().contains("t  Timeline and back"), "{}", h.picture());
     h.keys("n");
     assert!(h.take_effects().iter().any(|e| matches!(e, Effect::Open { .. })));
     let mut h = Harness::new(120, 30);

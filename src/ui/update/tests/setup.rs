@@ -112,6 +112,7 @@ fn a_service_is_connected_with_a_key_that_is_seen_nowhere() {
     h.send(Msg::Paste(format!("{KEY}\n")));
     let picture = h.picture();
     assert!(picture.contains("API key: ****") && !picture.contains(KEY), "{picture}");
+    assert!(picture.contains("enter go on") && !picture.contains("move"), "{picture}");
     assert!(!format!("{:?}", h.model).contains(KEY));
     h.keys("<enter>");
     let effects = h.take_effects();

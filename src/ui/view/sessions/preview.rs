@@ -72,7 +72,7 @@ fn head(preview: &Preview, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     if preview.snapshots > 0 {
         facts.push(format!("{} of snapshots", format::size(preview.snapshots)));
     }
-    lines.push(truncate_line(Line::styled(facts.join(" · "), theme.muted), usize::from(width)));
+    lines.extend(wrapped(&facts.join(" · "), theme.muted, "", width));
     let most = preview.curve.iter().max().copied().unwrap_or(0);
     if most > 0 {
         let columns = usize::from(width).saturating_sub(16).min(60);
