@@ -169,8 +169,8 @@ fn shell_mode(model: &mut Model, key: KeyPress) -> Option<Vec<Effect>> {
     let is_space = key.code == KeyCode::Char(' ') && key.is_text();
     if !composer.is_shell
         && is_space
-        && composer.editor.only_line().as_deref() == Some("$")
-        && composer.editor.before_cursor() == "$"
+        && composer.editor.before_cursor_behind("$").as_deref() == Some("")
+        && composer.editor.text() == "$"
     {
         composer.editor.take();
         composer.is_shell = true;
