@@ -117,13 +117,14 @@ fn a_draft_and_a_pending_approval_are_there_again_after_a_kill() {
     screen.wait_for_text("half a thought");
     server.open("ask");
     screen.wait_for_text("$ touch done");
-    let kept =
-        |word: &str| {
-            let folder = std::fs::read_dir(world.share().join("drafts"));
-            folder.into_iter().flatten().flatten().any(|file| {
-                std::fs::read_to_string(file.path()).is_ok_and(|text| text.contains(word))
-            })
-        };
+    let kept = |word: &str| {
+        let folder = std::fs::read_dir(world.share().join("drafts"));
+        // A file that is still being written has another name.
+        let files = folder.into_iter().flatten().flatten().map(|file| file.path());
+        files
+            .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains(word)))
+    };
     let deadline = Instant::now() + LIMIT;
     while !(kept("half a thought") && kept("touch done")) {
         assert!(Instant::now() < deadline, "the draft is not kept");

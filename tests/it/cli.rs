@@ -177,7 +177,10 @@ fn exit_codes_tell_whether_to_try_again() {
 
 #[test]
 fn an_interrupt_ends_the_turn_and_keeps_what_was_said() {
-    let (world, _server) = served(vec![vec![Piece::Text("So far."), Piece::Gate("never")]]);
+    // A step's text is written when the step counts, which its call says.
+    let call = Piece::Call { id: "c", name: "Think", arguments: json!({"thought": "hm"}) };
+    let (world, _server) =
+        served(vec![vec![Piece::Text("So far."), call], vec![Piece::Gate("never")]]);
     let mut child = world
         .command(&["--print", "-p", "go"])
         .stdout(Stdio::piped())
@@ -197,13 +200,13 @@ fn an_interrupt_ends_the_turn_and_keeps_what_was_said() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
-    let (world, server) = served(vec![vec![
-        Piece::Text("one\n"),
-        Piece::Gate("the reader is gone"),
-        Piece::Text("two\n"),
-        Piece::Text("three\n"),
-        Piece::Gate("never"),
-    ]]);
+    // A step's text is written when the step counts, which its call says.
+    let call = |id| Piece::Call { id, name: "Think", arguments: json!({"thought": "hm"}) };
+    let (world, server) = served(vec![
+        vec![Piece::Text("one\n"), call("c1")],
+        vec![Piece::Gate("the reader is gone"), Piece::Text("two\n"), call("c2")],
+        vec![Piece::Gate("never")],
+    ]);
     let mut child = world
         .command(&["--print", "-p", "go"])
         .stdout(Stdio::piped())
