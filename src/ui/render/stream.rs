@@ -458,7 +458,13 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        // The same cases on every run: a rare one that differs is for whoever looks for it (another
+        // seed), not for whoever changes something else.
+        #![proptest_config(ProptestConfig {
+            cases: 500,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(500),
+            ..ProptestConfig::default()
+        })]
         #[test]
         fn streamed_is_the_same_as_at_once(pieces in prop::collection::vec(piece(), 0..25)) {
             let source = pieces.concat();
