@@ -117,6 +117,10 @@ impl Painter<'_> {
         if safe.is_ascii() {
             return safe.len().div_ceil(room).max(1);
         }
+        // How far a tab reaches depends on what stands before it, and that on where colours divide it.
+        if text.contains('\t') {
+            return self.row(row).len();
+        }
         let apart: usize = safe.chars().map(|c| grapheme_width(c.encode_utf8(&mut [0; 4]))).sum();
         if apart.max(width(&safe)) <= room { 1 } else { self.row(row).len() }
     }
