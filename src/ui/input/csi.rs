@@ -180,7 +180,7 @@ fn tilde(number: u32) -> Option<KeyCode> {
 }
 
 /// `CSI letter`, or `CSI 1;modifiers letter`.
-fn letter(last: u8) -> Option<KeyCode> {
+pub(super) fn letter(last: u8) -> Option<KeyCode> {
     Some(match last {
         b'A' => KeyCode::Up,
         b'B' => KeyCode::Down,

@@ -158,18 +158,13 @@ fn character(bytes: &[u8]) -> Step {
 
 /// What follows `ESC O`: the arrows and the keypad of old terminals.
 fn single_shift(last: u8) -> Option<KeyCode> {
-    Some(match last {
-        b'A' => KeyCode::Up,
-        b'B' => KeyCode::Down,
-        b'C' => KeyCode::Right,
-        b'D' => KeyCode::Left,
-        b'F' => KeyCode::End,
-        b'H' => KeyCode::Home,
-        b'M' => KeyCode::Enter,
-        b'P'..=b'S' => KeyCode::F(last - b'P' + 1),
-        b'j'..=b'y' => KeyCode::Char(char::from(last - b'j' + b'*')),
-        _ => return None,
-    })
+    match last {
+        b'M' => Some(KeyCode::Enter),
+        // Behind CSI this letter is a report of the cursor's place.
+        b'R' => Some(KeyCode::F(3)),
+        b'j'..=b'y' => Some(KeyCode::Char(char::from(last - b'j' + b'*'))),
+        _ => csi::letter(last),
+    }
 }
 
 fn control_sequence(bytes: &[u8]) -> Step {
