@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use super::birth::Birth;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// How often the end of a group that was asked to end is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -25,7 +26,13 @@ pub(crate) struct Running {
     pub child: Child,
     /// Standard output and standard error in one pipe, so that their order is the real one.
     pub output: ChildStdout,
+    /// What the shell waits for before it runs the command.
+    pub gate: Option<ChildStdin>,
 }
+
+/// Waits for a line, then becomes the shell `$0` with the command `$1`. When nobody is left to
+/// write the line, the command never runs.
+const WAIT_FOR_LINE: &str = r#"IFS= read -r _ || exit 125; exec "$0" -c "$1" </dev/null"#;
 
 /// Starts `command` in `work_dir` with bash, or sh where there is none.
 ///
@@ -35,43 +42,72 @@ pub(crate) struct Running {
 /// When the shell cannot be started or `work_dir` is gone.
 pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running> {
     let (reader, writer) = io::pipe()?;
-    spawn(command, work_dir, reader, writer.into())
+    let mut shell = detached(shell());
+    shell.arg("-c").arg(command).stdin(Stdio::null());
+    spawn(shell, work_dir, reader, writer.into())
 }
 
-/// Like [`spawn_shell`], but the output goes to the end of `file`, so that the command can outlive
+/// Like [`spawn_shell`], but the command does not begin before [`Running::begin`], so that it can be
+/// written down first: a command nobody knows of cannot be stopped by a later run of the program.
+///
+/// # Errors
+/// As [`spawn_shell`].
+pub(crate) fn spawn_waiting(command: &str, work_dir: &Path) -> io::Result<Running> {
+    let (reader, writer) = io::pipe()?;
+    spawn(waiting(command), work_dir, reader, writer.into())
+}
+
+/// Like [`spawn_waiting`], but the output goes to the end of `file`, so that the command can outlive
 /// this program; `Running::output` has nothing.
 ///
 /// # Errors
 /// When the shell cannot be started, or `work_dir` or `file` cannot be used.
-pub(crate) fn spawn_shell_into(command: &str, work_dir: &Path, file: &Path) -> io::Result<Running> {
+pub(crate) fn spawn_waiting_into(
+    command: &str,
+    work_dir: &Path,
+    file: &Path,
+) -> io::Result<Running> {
     let (reader, _) = io::pipe()?;
     let file = File::options().append(true).create(true).open(file)?;
-    spawn(command, work_dir, reader, file.into())
+    spawn(waiting(command), work_dir, reader, file.into())
+}
+
+impl Running {
+    /// Lets the command begin. Failing means that the shell has ended already, which its status
+    /// tells.
+    pub(crate) async fn begin(&mut self) {
+        if let Some(mut gate) = self.gate.take() {
+            let _ = gate.write_all(b"\n").await;
+        }
+    }
+}
+
+fn waiting(command: &str) -> Command {
+    let mut gate = detached(shell());
+    gate.arg("-c").arg(WAIT_FOR_LINE).arg(shell()).arg(command).stdin(Stdio::piped());
+    gate
 }
 
 fn spawn(
-    command: &str,
+    mut shell: Command,
     work_dir: &Path,
     reader: io::PipeReader,
     writer: OwnedFd,
 ) -> io::Result<Running> {
-    let mut shell = detached(shell());
     shell
-        .arg("-c")
-        .arg(command)
         .current_dir(work_dir)
-        .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("PAGER", "cat")
         .env("GIT_PAGER", "cat");
-    let child = shell.spawn()?;
+    let mut child = shell.spawn()?;
     // The command still holds the pipe's other end: the output would never end.
     drop(shell);
     let group = Group::of(&child);
     let output = ChildStdout::from_std(OwnedFd::from(reader).into())?;
-    Ok(Running { group, child, output })
+    let gate = child.stdin.take();
+    Ok(Running { group, child, output, gate })
 }
 
 /// A command for `program` that leads a process group. Where `setsid` exists it leads a session

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::{Ended, TaskHandle, output};
 use crate::tools::bash::Decoder;
 use crate::tools::birth::Birth;
-use crate::tools::process::{Running, spawn_shell, spawn_shell_into};
+use crate::tools::process::{Running, spawn_waiting, spawn_waiting_into};
 use crate::wire::TaskState;
 
 const READ_BYTES: usize = 16 * 1024;
@@ -37,14 +37,15 @@ impl CommandTask {
             let outlives = handle.config().keep_alive_on_exit;
             let path = handle.output_path();
             let running = if outlives {
-                spawn_shell_into(&self.command, &self.work_dir, &path)
+                spawn_waiting_into(&self.command, &self.work_dir, &path)
             } else {
-                spawn_shell(&self.command, &self.work_dir)
+                spawn_waiting(&self.command, &self.work_dir)
             };
             match running {
-                Ok(running) => {
+                Ok(mut running) => {
                     let pid = running.child.id().and_then(|pid| i32::try_from(pid).ok());
                     handle.runs_in(pid.and_then(Birth::of));
+                    running.begin().await;
                     self.follow(running, &handle, outlives.then_some(path.as_path())).await
                 }
                 Err(error) => Ended::failed(format!(

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::*;
 use crate::message::{DisplayBlock, ToolReturn};
 use crate::tools::bash::Bash;
+use crate::tools::process::spawn_waiting;
 use crate::tools::tasks::{TaskList, TaskOutput, TaskStop};
 use crate::tools::testing::Bench;
 use crate::wire::{DoorMessage, Event};
@@ -237,6 +238,34 @@ fn states(heard: &mut UnboundedReceiver<DoorMessage>) -> Vec<&'static str> {
         }
     }
     told
+}
+
+#[tokio::test]
+async fn a_command_is_written_down_before_it_begins() {
+    for outlives in [false, true] {
+        let house = house(|config| config.keep_alive_on_exit = outlives);
+        let records = house.bench.root.join("tasks");
+        let id = house.begin(&format!("cat '{}'/*/runtime.json; echo $$", records.display())).await;
+        house.over(&id).await;
+        let printed = house.tasks.output(&id).expect("output").0;
+        let (record, pid) = printed.trim_end().rsplit_once('}').expect("a record and a number");
+        let record: Value = serde_json::from_str(&format!("{record}}}")).expect("a record");
+        assert_eq!(record["child_pid"].to_string(), pid.trim(), "{printed}");
+        assert_ne!(record["child_birth"], "");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_lets_begin_never_runs() {
+    let bench = Bench::new();
+    let mut running = spawn_waiting("touch ran", &bench.root).expect("a shell");
+    drop(running.gate.take());
+    assert_eq!(running.child.wait().await.expect("its end").code(), Some(125));
+    assert!(!bench.root.join("ran").exists());
+    let mut running = spawn_waiting("touch ran; read -r line || exit 3", &bench.root).expect("it");
+    running.begin().await;
+    assert_eq!(running.child.wait().await.expect("its end").code(), Some(3), "no input is left");
+    assert!(bench.root.join("ran").exists());
 }
 
 #[tokio::test]
