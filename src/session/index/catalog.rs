@@ -14,7 +14,7 @@ use crate::wire::record::WIRE_FILE;
 
 /// Goes up when what is extracted or how it is stored changes; an index of another version is made
 /// anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const CATALOG_FILE: &str = "catalog.json";
 
 /// What the index knows.

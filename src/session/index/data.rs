@@ -94,7 +94,6 @@ impl Reader {
 
     /// Reads the text of `segment` into `buffer`.
     pub(super) fn text(&self, segment: &Segment, buffer: &mut Vec<u8>) -> io::Result<()> {
-        buffer.clear();
         buffer.resize(segment.text as usize, 0);
         self.0.read_exact_at(buffer, segment.at + HEADER + u64::from(segment.signature))
     }

@@ -3,7 +3,7 @@
 //!
 //! In the cache folder stand a catalog (`catalog.json`: what was seen of each session and how far it
 //! was read) and one data file of segments: up to 64 KB of extracted text each, behind a signature of
-//! its four-byte sequences. A search looks at signatures first, which are in memory, and reads only
+//! its sequences of two to four bytes. A search looks at signatures first, which are in memory, and reads only
 //! segments that may hold a word, newest sessions first. Sequences of bytes rather than of words: any
 //! part of a word is found, and a word of two Chinese characters is six bytes.
 //!

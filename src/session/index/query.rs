@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::signature::grams;
+use super::signature::{Gram, grams};
 
 /// What is looked for. All words must occur; `"several words"` in quotes are one. A word with a capital
 /// letter is found as it is written, another one in any case.
@@ -19,7 +19,7 @@ pub struct Query {
 pub(super) struct Word {
     needle: Needle,
     /// Its sequences of bytes, as far as they are the same in any case.
-    pub(super) grams: Vec<u32>,
+    pub(super) grams: Vec<Gram>,
 }
 
 #[derive(Debug, Clone)]
@@ -87,19 +87,23 @@ impl Word {
         let is_exact = word.chars().any(char::is_uppercase);
         let has_cases = |c: char| !c.is_ascii() && c.is_lowercase();
         if is_exact {
-            let grams = grams(word.as_bytes()).collect();
+            let grams = grams(word.as_bytes(), |_| true);
             return Self { needle: Needle::Exact(finder(word)), grams };
         }
         if word.chars().any(has_cases) {
             // Its sequences are other ones in capitals.
-            let plain = |gram: &u32| gram.to_le_bytes().is_ascii();
-            let grams = grams(word.as_bytes()).filter(plain).collect();
+            let grams = grams(word.as_bytes(), <[u8]>::is_ascii);
             let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(true).build();
             let needle = regex.map_or_else(|_| Needle::Exact(finder(word)), Needle::Folded);
             return Self { needle, grams };
         }
-        let grams = grams(word.as_bytes()).collect();
+        let grams = grams(word.as_bytes(), |_| true);
         Self { needle: Needle::Small(finder(word)), grams }
+    }
+
+    /// Is the text with small letters needed to find it?
+    pub(super) fn is_small(&self) -> bool {
+        matches!(self.needle, Needle::Small(_))
     }
 
     /// Where it is in `text`, whose letters of ASCII are all small in `small`.

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use super::SessionIndex;
-use super::catalog::{Catalog, Entry};
+use super::catalog::{Catalog, Entry, Segment};
 use super::data::Reader;
 use super::extract::{MARK, Speaker};
-use super::query::Query;
+use super::query::{Query, Word};
 use super::signature::Signature;
 use crate::message::SessionId;
 
@@ -181,9 +181,12 @@ struct Search<'a> {
     texts: Texts,
 }
 
-/// A segment's text, as it is and with small letters. Kept from one to the next.
+/// A segment's text, as it is and, where a word needs it, with small letters. Kept from one to the
+/// next.
 #[derive(Default)]
 struct Texts {
+    /// The place of the segment that was read.
+    of: Option<u64>,
     text: Vec<u8>,
     small: Vec<u8>,
 }
@@ -208,10 +211,7 @@ impl Search<'_> {
             .iter()
             .filter_map(|segment| Some((segment, signatures.get(&segment.at)?)))
             .collect();
-        let may_be = |(word, is_found): (&super::query::Word, &bool)| {
-            *is_found || segments.iter().any(|(_, signature)| signature.admits(&word.grams))
-        };
-        if !words.iter().zip(&is_found).all(may_be) {
+        if !self.is_said(&segments, &is_found) {
             return None;
         }
         let mut hits: Vec<Hit> = Vec::new();
@@ -235,19 +235,53 @@ impl Search<'_> {
         Some(hits.into_iter().take(EXCERPTS).map(|hit| hit.excerpt).collect())
     }
 
-    fn read(&mut self, segment: &super::catalog::Segment) -> bool {
-        let Some(data) = &self.snapshot.data else { return false };
-        if data.text(segment, &mut self.texts.text).is_err() {
+    /// Can every word that is not found yet be found in `segments`? Words that few segments may have
+    /// are looked for first: common ones that never meet need not be looked for at all.
+    fn is_said(&mut self, segments: &[(&Segment, &Arc<Signature>)], is_found: &[bool]) -> bool {
+        let words = self.query.words.iter().zip(is_found).filter(|(_, is_found)| !**is_found);
+        let mut open: Vec<(&Word, Vec<&Segment>)> = words
+            .map(|(word, _)| {
+                let may_have = segments.iter().rev().filter(|(_, sign)| sign.admits(&word.grams));
+                (word, may_have.map(|(segment, _)| *segment).collect())
+            })
+            .collect();
+        if open.iter().any(|(_, may_have)| may_have.is_empty()) {
             return false;
         }
-        self.texts.small.clone_from(&self.texts.text);
-        self.texts.small.make_ascii_lowercase();
+        if open.len() < 2 {
+            // Looking for it is looking for its places.
+            return true;
+        }
+        open.sort_by_key(|(_, may_have)| may_have.len());
+        open.iter().all(|(word, may_have)| {
+            may_have.iter().any(|segment| {
+                self.read(segment)
+                    && word.find(&self.texts.text, &self.texts.small).next().is_some()
+            })
+        })
+    }
+
+    fn read(&mut self, segment: &Segment) -> bool {
+        let Some(data) = &self.snapshot.data else { return false };
+        let texts = &mut self.texts;
+        if texts.of == Some(segment.at) {
+            return true;
+        }
+        texts.of = None;
+        if data.text(segment, &mut texts.text).is_err() {
+            return false;
+        }
+        if self.query.words.iter().any(Word::is_small) {
+            texts.small.clear();
+            texts.small.extend(texts.text.iter().map(u8::to_ascii_lowercase));
+        }
+        texts.of = Some(segment.at);
         true
     }
 
     /// Looks for the words of these numbers in the segment that was read.
     fn look(&self, here: &[usize], is_found: &mut [bool], hits: &mut Vec<Hit>) {
-        let Texts { text, small } = &self.texts;
+        let Texts { text, small, .. } = &self.texts;
         // The piece of text, by its beginning: where the first word is, and which words there are.
         let mut pieces: HashMap<usize, (usize, Vec<usize>)> = HashMap::new();
         for &word in here {

@@ -328,5 +328,33 @@ mod properties {
             refresh(&index);
             prop_assert_eq!(stage.ids(&index, &part.to_lowercase()).len(), 1);
         }
+
+        /// Words may be pieces apart, in other segments and other cases.
+        #[test]
+        fn sessions_are_found_that_say_every_word(
+            said in prop::collection::vec("[a-dA-D ]{1,12}", 6),
+            words in prop::collection::vec("[a-d]{1,4}", 1..4),
+        ) {
+            let stage = Stage::new();
+            let filler = "lorem ipsum ".repeat(6000);
+            for (id, said) in ["one", "two"].iter().zip(said.chunks(3)) {
+                let [first, second, third] = said else { continue };
+                let long = [filler.as_str(), second, "", ""];
+                stage.session(id, &[["x", first, "", ""], long, ["x", third, "", ""]]);
+            }
+            let index = stage.index();
+            refresh(&index);
+            prop_assert!(index.snapshot().catalog.sessions.iter().all(|s| s.segments.len() > 1));
+            let expected: Vec<&str> = ["one", "two"]
+                .into_iter()
+                .zip(said.chunks(3))
+                .filter(|(_, said)| {
+                    let said = format!("{filler}|{}", said.join("|")).to_lowercase();
+                    words.iter().all(|word| said.contains(word.as_str()))
+                })
+                .map(|(id, _)| id)
+                .collect();
+            prop_assert_eq!(stage.ids(&index, &words.join(" ")), expected);
+        }
     }
 }
