@@ -360,7 +360,7 @@ fn a_daemon_that_does_not_answer_hangs_nobody() {
 }
 
 /// Connects as whoever runs it, sends a line and prints what comes back.
-const PEER: &str = r#"use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
+const PEER: &str = r#"use Socket; $SIG{PIPE} = "IGNORE"; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
 connect($s, sockaddr_un($ARGV[0])) or die "connect: $!";
 syswrite($s, "{\"id\":\"1\",\"method\":\"initialize\",\"params\":{\"protocol_version\":\"1.10\"}}\n");
 my $got = sysread($s, my $line, 65536); print(($got ? $line : "nothing"), "\n");"#;

@@ -32,6 +32,25 @@ fn bytes(screen: &Terminal) -> String {
     String::from_utf8_lossy(&screen.bytes()).into_owned()
 }
 
+#[test]
+fn what_the_program_was_started_with_holds_in_the_session() {
+    let world = World::new();
+    let own = world.share().join("own.toml");
+    let hook = "[[hooks]]\nevent = \"Stop\"\ncommand = \"true not-much\"\n";
+    std::fs::write(&own, hook).expect("a configuration");
+    let args = ["--config-file", own.to_str().expect("a path")];
+    let mut screen = Terminal::start(&world, &args, 120, 40);
+    screen.wait_for_text(READY);
+    screen.send("/doctor\r");
+    screen.wait_for("what the doctor says of this file", |screen| {
+        shows(screen, "Doctor") && shows(screen, "own.toml")
+    });
+    screen.send("\x1b");
+    screen.wait_for("the page is gone", |screen| !shows(screen, "own.toml"));
+    screen.send("/hooks\r");
+    screen.wait_for_text("true not-much");
+}
+
 /// Clears the draft.
 fn clear(screen: &mut Terminal) {
     screen.send(CTRL_C);

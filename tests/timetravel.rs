@@ -121,7 +121,7 @@ fn what_a_compaction_took_is_pinned_back_and_the_old_context_read_and_restored()
     screen.send(UP);
     screen.wait_for_text("The context was summarised");
     screen.send("v");
-    screen.wait_for_text("Context 0 of 1, as it was when it ended");
+    screen.wait_for_text("Context 0, as it was when it ended; the present one is 1");
     screen.wait_for_text("Salt is a stone.");
     screen.send("R");
     screen.wait_for_text("Bring context 0 back?");

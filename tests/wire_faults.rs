@@ -57,8 +57,15 @@ fn mid_turn(client: &mut Client, world: &World) -> [PathBuf; 2] {
 fn all_is_well(world: &World, files: &[PathBuf]) {
     until("the command's end", || files.iter().all(|file| !running(file)));
     let session = world.sessions().pop().expect("the session");
-    let told = records(&session.join("wire.jsonl"));
-    assert_eq!(told.last().expect("records")["message"]["type"], "TurnEnd");
+    // The server may still be ending.
+    until("the turn's end in the record", || {
+        let told = records(&session.join("wire.jsonl"));
+        told.last().is_some_and(|record| record["message"]["type"] == "TurnEnd")
+    });
+    until("the end of the server", || {
+        let lock = std::fs::File::open(session.join(".lock")).expect("the session's lock");
+        lock.try_lock().is_ok()
+    });
     // The scripts begin again with the new process: these have no command.
     let scripts = json!(["text: and on"]).to_string();
     std::fs::write(world.share().join("scripts.json"), scripts).expect("scripts");

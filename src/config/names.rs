@@ -153,6 +153,21 @@ pub(super) const PROVIDER_TYPES: &[&str] = &[
 /// Values in a model's `capabilities`.
 pub(super) const CAPABILITIES: &[&str] = &["image_in", "video_in", "thinking", "always_thinking"];
 
+/// Tables with keys of their own that are easily written into another one.
+const HOMES: &[(&str, &[&str])] = &[
+    ("", TOP),
+    ("ui", UI),
+    ("loop_control", LOOP_CONTROL),
+    ("compaction", COMPACTION),
+    ("network", NETWORK),
+];
+
+/// The table that has the key `name`, where it is not the one called `section`: "" is the top.
+pub(super) fn home(name: &str, section: &str) -> Option<&'static str> {
+    let mut others = HOMES.iter().filter(|(home, _)| *home != section);
+    others.find(|(_, keys)| keys.contains(&name)).map(|(home, _)| *home)
+}
+
 /// The name nearest to `name`, if one is near enough to be what was meant.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing is quadratic; nothing this long is a slip of the finger.

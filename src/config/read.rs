@@ -254,7 +254,7 @@ impl Reader {
         };
         self.problem(
             section.table.get(key).and_then(|entry| entry.line),
-            format!("unknown strategy {name:?} (known: {})", names::list(known)),
+            format!("unknown strategy {name:?} (known: {})", names::list(known.iter().copied())),
             advice,
         );
         None
@@ -314,14 +314,26 @@ impl Reader {
             if known.contains(&entry.key.as_str()) {
                 continue;
             }
-            // A name near to nothing may belong to a newer version or another program.
-            if let Some(near) = names::nearest(&entry.key, known.iter().copied()) {
-                let line = entry.line.map(|line| format!("{line}:")).unwrap_or_default();
-                let path = section.path(&entry.key);
-                self.warnings.push(format!(
-                    "{line} {path} is not a known key and is ignored. Did you mean {near}?"
-                ));
-            }
+            let key = entry.key.as_str();
+            // Upstream's tables for models and providers may have keys of other programs.
+            let is_plain = !section.name.contains('.');
+            let advice = match names::home(key, &section.name).filter(|_| is_plain) {
+                Some("") => format!("{key} stands at the top, before the first [table]."),
+                Some(home) => format!("{key} belongs to [{home}]."),
+                // A name near to nothing may belong to a newer version or another program, but
+                // [ui] is ours alone.
+                None => match names::nearest(key, known.iter().copied()) {
+                    Some(near) => format!("Did you mean {near}?"),
+                    None if section.name == "ui" => {
+                        format!("Known: {}.", names::list(known.iter().copied()))
+                    }
+                    None => continue,
+                },
+            };
+            let line = entry.line.map(|line| format!("{line}:")).unwrap_or_default();
+            let path = section.path(key);
+            self.warnings
+                .push(format!("{line} {path} is not a known key and is ignored. {advice}"));
         }
     }
 

@@ -208,6 +208,37 @@ fn a_misspelt_key_is_a_warning_and_a_foreign_one_is_not() {
 }
 
 #[test]
+fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
+    let told = |text: &str| {
+        let folder = tempfile::tempdir().expect("folder");
+        let paths = Paths::new(folder.path());
+        std::fs::write(paths.config_file(), text).expect("file");
+        let loaded = Config::load(&paths, &ConfigSource::Default).expect("tolerated");
+        let file = format!("{}:", paths.config_file().display());
+        loaded.warnings.iter().map(|told| told.replace(&file, "")).collect::<Vec<_>>()
+    };
+    let ignored = "is not a known key and is ignored.";
+    assert_eq!(
+        told("vim = true\n[ui]\ntheme = \"light\"\nproxy = \"x\"\n"),
+        [
+            format!("1: vim {ignored} vim belongs to [ui]."),
+            format!("3: ui.theme {ignored} theme stands at the top, before the first [table]."),
+            format!("4: ui.proxy {ignored} proxy belongs to [network]."),
+        ]
+    );
+    let [strange] = &told("[ui]\nentirely_foreign = 1\n")[..] else { panic!("one warning") };
+    assert!(strange.starts_with(&format!("2: ui.entirely_foreign {ignored} Known: ")), "{strange}");
+    assert!(strange.contains("wheel_lines"), "{strange}");
+    assert!(
+        told(
+            "[models.m]\nprovider = \"p\"\nmodel = \"m\"\nmax_context_size = 1\ntheme = 1\n\
+                  [providers.p]\ntype = \"kimi\"\nbase_url = \"http://x\"\nmouse = 1\n"
+        )
+        .is_empty()
+    );
+}
+
+#[test]
 fn the_old_name_of_the_step_limit_counts_but_not_over_the_new_one() {
     let steps = |text: &str| config(text).loop_control.max_steps_per_turn;
     assert_eq!(steps("[loop_control]\nmax_steps_per_run = 7"), 7);

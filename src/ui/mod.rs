@@ -111,14 +111,15 @@ pub fn run(
     model.first_prompt = options.first_prompt;
     model.shows_thinking = host.config().show_thinking_stream;
     model.start_warnings = options.warnings;
-    model.hooks = host
+    model.program.hooks = host
         .config()
         .hooks
         .iter()
         .map(|hook| format!("{:?} {} {}", hook.event, hook.matcher, hook.command))
         .collect();
-    model.doctor = options.doctor;
-    model.plays_only = plays_only;
+    model.program.home = std::env::var("HOME").ok().filter(|home| !home.is_empty());
+    model.program.doctor = options.doctor;
+    model.program.plays_only = plays_only;
     model.screen.layouts = exec::layout::load(&host.paths().layout_file());
     read_keymap(&host.paths().keymap_file(), &mut model);
     runtime.block_on(runtime::run(model, target, theme, host))

@@ -118,8 +118,8 @@ pub(super) async fn run(
         ..crate::wire::SessionInfo::default()
     });
     let (done, results) = mpsc::unbounded_channel();
-    model.engine_elsewhere = host.host().is_none();
-    model.external_editor.clone_from(&host.config().default_editor);
+    model.program.engine_elsewhere = host.host().is_none();
+    model.program.external_editor.clone_from(&host.config().default_editor);
     model.known_models = host.config().models.keys().cloned().collect();
     let executor = Executor::new(host, done);
     let linear = model.settings.screen_reader.then(Linear::default);
@@ -432,7 +432,7 @@ impl App {
         self.input = None;
         self.stop_progress()?;
         drop(self.guard.take());
-        let result = external::edit(text, &self.model.external_editor);
+        let result = external::edit(text, &self.model.program.external_editor);
         self.retake()?;
         // What was typed to stop the editor does not end this program. Whoever ends this program
         // meanwhile is obeyed when the editor has given its text back.

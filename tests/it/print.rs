@@ -72,10 +72,12 @@ fn it_is_waited_for_no_longer_than_configured() {
     }
 }
 
-/// Is the command that wrote its number into `pid` gone? One that never began is, too.
+/// Is the command that wrote its number into `pid` gone? One that never began is, too, and one that
+/// was ended before it could write.
 fn is_gone(world: &World) -> bool {
-    let Ok(pid) = std::fs::read_to_string(world.work().join("pid")) else { return true };
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    let pid = std::fs::read_to_string(world.work().join("pid")).unwrap_or_default();
+    let Ok(pid) = pid.trim().parse::<u32>() else { return true };
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.map_or(true, |stat| stat.contains(") Z"))
 }
 

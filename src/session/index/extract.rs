@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::wire::record::RawRecorded;
 
-/// Begins a piece of text, with a letter for who speaks behind it. No text has it in it.
+/// Begins a piece of text, with a sign for who speaks behind it. No text has it in it.
 pub(super) const MARK: char = '\u{1e}';
 /// What is kept of something said, in bytes.
 const SAID: usize = 64 * 1024;
@@ -43,25 +43,21 @@ pub enum Speaker {
 }
 
 impl Speaker {
-    fn letter(self) -> char {
+    /// Nobody searches for one of these.
+    fn sign(self) -> char {
         match self {
-            Self::User => 'u',
-            Self::Assistant => 'a',
-            Self::Call => 'c',
-            Self::Output => 'o',
-            Self::Title => 't',
+            Self::User => '\u{11}',
+            Self::Assistant => '\u{12}',
+            Self::Call => '\u{13}',
+            Self::Output => '\u{14}',
+            Self::Title => '\u{15}',
         }
     }
 
-    /// By its letter.
-    pub(super) fn of(letter: u8) -> Self {
-        match letter {
-            b'u' => Self::User,
-            b'c' => Self::Call,
-            b'o' => Self::Output,
-            b't' => Self::Title,
-            _ => Self::Assistant,
-        }
+    /// By its sign.
+    pub(super) fn of(sign: u8) -> Self {
+        let all = [Self::User, Self::Call, Self::Output, Self::Title];
+        all.into_iter().find(|who| who.sign() == char::from(sign)).unwrap_or(Self::Assistant)
     }
 }
 
@@ -173,7 +169,7 @@ impl Extractor {
             return;
         }
         self.text.push(MARK);
-        self.text.push(speaker.letter());
+        self.text.push(speaker.sign());
         self.push(text, limit);
     }
 

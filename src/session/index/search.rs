@@ -307,7 +307,7 @@ impl Search<'_> {
 /// The piece of text that begins at `start`, around the word at `at`.
 fn excerpt(text: &[u8], start: usize, at: usize, query: &Query) -> Excerpt {
     let end = memchr::memchr(MARK as u8, &text[at..]).map_or(text.len(), |found| at + found);
-    let speaker = Speaker::of(text.get(start + 1).copied().unwrap_or(b'a'));
+    let speaker = Speaker::of(text.get(start + 1).copied().unwrap_or_default());
     let from = (start + 2).min(at);
     // A window of bytes that is wide enough for the characters that are kept of it.
     let left =

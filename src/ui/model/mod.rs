@@ -127,6 +127,23 @@ pub struct ShellRun {
     pub call: String,
 }
 
+/// How the program was started, and what it found then.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Program {
+    /// The person's home folder.
+    pub home: Option<String>,
+    /// The configured hooks, a line each.
+    pub hooks: Vec<String>,
+    /// What this program is called with to look at what it needs.
+    pub doctor: Vec<std::ffi::OsString>,
+    /// Is the engine another process's, maybe on another machine?
+    pub engine_elsewhere: bool,
+    /// Was it started to play a recording only?
+    pub plays_only: bool,
+    /// The command that starts the external editor; empty for what the environment says.
+    pub external_editor: String,
+}
+
 /// All state of the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -138,8 +155,6 @@ pub struct Model {
     pub composer: Composer,
     /// Where one stands in what waits to be sent.
     pub queue: queue::QueueView,
-    /// Is the engine another process's, maybe on another machine?
-    pub engine_elsewhere: bool,
     /// Files offered while `@` is typed.
     pub mention: Mention,
     /// What waits for a yes or no.
@@ -188,10 +203,8 @@ pub struct Model {
     pub chord: Option<PendingChord>,
     /// A question beside the conversation.
     pub aside: Option<Aside>,
-    /// The configured hooks, a line each.
-    pub hooks: Vec<String>,
-    /// What this program is called with to look at what it needs.
-    pub doctor: Vec<std::ffi::OsString>,
+    /// How the program was started: it holds in every session.
+    pub program: Program,
     /// Where the transcript was scrolled to when the program ended unexpectedly.
     pub place: Option<composer::Place>,
     /// Does nobody answer, by the person's word?
@@ -200,8 +213,6 @@ pub struct Model {
     pub help_filter: String,
     /// What the external editor was opened for.
     pub editing: EditTarget,
-    /// The command that starts the external editor; empty for what the environment says.
-    pub external_editor: String,
     /// Keys of the configured models.
     pub known_models: Vec<String>,
     /// A command of the person's that runs.
@@ -216,8 +227,6 @@ pub struct Model {
     pub replay: Option<Replay>,
     /// The session to go back to from it.
     pub came_from: Option<Session>,
-    /// Was the program started to play a recording only?
-    pub plays_only: bool,
     /// The request about the configuration that is awaited, and why it was made.
     pub asked: Option<(EffectId, setup::Why)>,
     /// What background work had to say while nothing ran.
@@ -240,7 +249,6 @@ impl Model {
             transcript: Transcript::default(),
             composer: Composer::default(),
             queue: queue::QueueView::default(),
-            engine_elsewhere: false,
             mention: Mention::default(),
             approvals: Approvals::default(),
             questions: Questions::default(),
@@ -265,13 +273,11 @@ impl Model {
             opening: None,
             chord: None,
             aside: None,
-            hooks: Vec::new(),
-            doctor: Vec::new(),
+            program: Program::default(),
             place: None,
             is_away: false,
             help_filter: String::new(),
             editing: EditTarget::default(),
-            external_editor: String::new(),
             known_models: Vec::new(),
             shell: None,
             leave_armed: None,
@@ -279,7 +285,6 @@ impl Model {
             turn_start: 0,
             replay: None,
             came_from: None,
-            plays_only: false,
             asked: None,
             news: news::News::default(),
             next_effect: 0,

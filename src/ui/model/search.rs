@@ -24,6 +24,11 @@ pub struct Search {
     pub is_missed: bool,
     /// What `hits` was found in: number of cells, and the last one's version.
     pub stamp: (usize, u32),
+    /// How many overlays there were when it was begun: one begun in a pager, or an earlier context,
+    /// ends with that.
+    pub depth: usize,
+    /// What was looked for outside of that.
+    pub outer: Option<Box<Self>>,
 }
 
 impl Search {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-pub use self::beside::{BESIDE_FROM, Beside};
+pub use self::beside::Beside;
 pub use self::laid::Laid;
 use self::rows::{Label, Row, Texts};
 use super::format;

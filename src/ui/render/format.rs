@@ -1,4 +1,4 @@
-//! How durations, sizes, tokens, times and shares are written. Nothing else formats them.
+//! How durations, sizes, tokens, times, shares and folders are written. Nothing else formats them.
 
 use std::time::Duration;
 
@@ -102,6 +102,16 @@ pub fn percent_number(share: f64) -> u8 {
     if rounded == 100 && share < 1.0 { 99 } else { rounded }
 }
 
+/// A folder, with `~` for the person's home.
+#[must_use]
+pub fn folder(path: &str, home: Option<&str>) -> String {
+    match home.and_then(|home| path.strip_prefix(home.trim_end_matches('/'))) {
+        Some("") => "~".to_owned(),
+        Some(rest) if rest.starts_with('/') && rest != path => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
 /// A count with its noun: `1 file`, `2 files`.
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {
@@ -158,6 +168,19 @@ mod tests {
         ] {
             assert_eq!(size(bytes), text, "{bytes}");
         }
+    }
+
+    #[test]
+    fn folders() {
+        let home = Some("/home/me");
+        assert_eq!(folder("/home/me", home), "~");
+        assert_eq!(folder("/home/me/work", home), "~/work");
+        assert_eq!(folder("/home/meg/work", home), "/home/meg/work");
+        assert_eq!(folder("/home/me/work", Some("/home/me/")), "~/work");
+        assert_eq!(folder("/home/me", None), "/home/me");
+        // Where the whole disk is somebody's home, nothing would be left of the path.
+        assert_eq!(folder("/srv", Some("/")), "/srv");
+        assert_eq!(folder("unknown folder", home), "unknown folder");
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn undo(model: &mut Model, back: bool, now: f64) {
 
 /// Drafts are written in the editor that `command` starts from now on.
 pub(super) fn choose_editor(model: &mut Model, command: String) -> Vec<Effect> {
-    model.external_editor.clone_from(&command);
+    model.program.external_editor.clone_from(&command);
     vec![Effect::KeepEditor(command)]
 }
 

@@ -70,6 +70,7 @@ pub fn update(model: &mut Model, msg: Msg, now: f64) -> Vec<Effect> {
     if is_key {
         effects.extend(picker::preview(model));
     }
+    search::follow(model);
     effects.extend(sessions::follow(model));
     effects.extend(news::read(model, now));
     effects.extend(status_line::follow(model, now));

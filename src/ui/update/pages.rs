@@ -17,7 +17,7 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
         "debug" => ("Debug", debug(model)),
         "doctor" => {
             toast(model, "Looking at configuration, model, terminal and data…", now);
-            return Some(vec![Effect::Examine(model.doctor.clone())]);
+            return Some(vec![Effect::Examine(model.program.doctor.clone())]);
         }
         "changelog" => ("What changed", CHANGELOG.lines().map(str::to_owned).collect()),
         "version" => {
@@ -94,10 +94,10 @@ fn mcp(model: &Model) -> Vec<String> {
 }
 
 fn hooks(model: &Model) -> Vec<String> {
-    if model.hooks.is_empty() {
+    if model.program.hooks.is_empty() {
         return vec!["No hooks. [[hooks]] in config.toml names them.".to_owned()];
     }
-    model.hooks.clone()
+    model.program.hooks.clone()
 }
 
 fn debug(model: &Model) -> Vec<String> {

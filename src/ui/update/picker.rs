@@ -74,7 +74,7 @@ pub(super) fn open_themes(model: &mut Model) {
 
 /// Shows the editors a draft can be written in; what the configuration names is one of them.
 pub(super) fn open_editors(model: &mut Model) {
-    let chosen = model.external_editor.clone();
+    let chosen = model.program.external_editor.clone();
     let is_known = EDITORS.iter().any(|(command, _)| *command == chosen);
     let mut rows: Vec<PickerRow> = EDITORS
         .iter()

@@ -42,7 +42,8 @@ pub(super) fn play(
         return;
     }
     model.opening = None;
-    let is_all = model.replay.as_ref().is_some_and(|replay| replay.is_all) || model.plays_only;
+    let is_all =
+        model.replay.as_ref().is_some_and(|replay| replay.is_all) || model.program.plays_only;
     let came_from = model.came_from.take().or_else(|| super::papers::opened(model));
     let mut replay = Replay::new(chosen, title, story, now);
     replay.is_all = is_all;
@@ -53,9 +54,9 @@ pub(super) fn play(
 
 /// An empty screen for `replay`.
 fn begin(model: &mut Model, replay: Replay) {
-    let (came_from, plays_only) = (model.came_from.take(), model.plays_only);
+    let came_from = model.came_from.take();
     session::reset(model);
-    (model.came_from, model.plays_only) = (came_from, plays_only);
+    model.came_from = came_from;
     model.status.activity = Activity::Idle;
     model.status.info = Arc::new(SessionInfo {
         id: Some(replay.session.id.clone()),

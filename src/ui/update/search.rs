@@ -38,6 +38,7 @@ pub(super) fn key(model: &mut Model, key: KeyPress, now: f64) -> Vec<Effect> {
 fn accept(model: &mut Model, now: f64) {
     let typed = model.search.typing.take().map(|typing| typing.text()).unwrap_or_default();
     if !typed.is_empty() {
+        enter(model);
         model.search.pattern = typed;
         model.search.at = None;
         model.search.is_missed = false;
@@ -60,6 +61,23 @@ fn accept(model: &mut Model, now: f64) {
     match below.or(hits.len().checked_sub(1)) {
         Some(hit) => show(model, hit, 0),
         None => toast(model, format!("Nothing matches {}", model.search.pattern), now),
+    }
+}
+
+/// A search in a pager, or an earlier context, is one of its own.
+fn enter(model: &mut Model) {
+    let depth = model.overlays.len();
+    if model.search.depth < depth {
+        let outer = std::mem::take(&mut model.search);
+        model.search.outer = (!outer.pattern.is_empty()).then(|| Box::new(outer));
+    }
+    model.search.depth = depth;
+}
+
+/// A search ends with the pager it was begun in; what was looked for before is looked for again.
+pub(super) fn follow(model: &mut Model) {
+    while model.search.depth > model.overlays.len() {
+        model.search = model.search.outer.take().map_or_else(Default::default, |outer| *outer);
     }
 }
 

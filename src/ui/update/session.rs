@@ -155,10 +155,8 @@ pub(super) fn reset(model: &mut Model) {
     fresh.themes = std::mem::take(&mut model.themes);
     fresh.shows_thinking = model.shows_thinking;
     fresh.shell = model.shell.take();
-    fresh.hooks = std::mem::take(&mut model.hooks);
-    fresh.engine_elsewhere = model.engine_elsewhere;
     fresh.queue = std::mem::take(&mut model.queue);
-    fresh.external_editor = std::mem::take(&mut model.external_editor);
+    fresh.program = std::mem::take(&mut model.program);
     fresh.known_models = std::mem::take(&mut model.known_models);
     fresh.place = model.place.take();
     fresh.first_prompt = model.first_prompt.take();

@@ -33,7 +33,7 @@ pub(super) fn submit(model: &mut Model, now: f64) -> Vec<Effect> {
     model.transcript.push(CellKind::Tool(Box::new(cell)), false, now);
     model.transcript.scroll(Scroll::Bottom);
     model.shell = Some(ShellRun { id, call });
-    if model.engine_elsewhere {
+    if model.program.engine_elsewhere {
         let folder = model.status.info.work_dir.display().to_string();
         toast(model, format!("Runs on this machine, in {folder}; not through the engine"), now);
     }

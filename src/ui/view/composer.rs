@@ -77,7 +77,7 @@ fn draw_rule(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) {
         badges.push(format!("{queued} queued {} takes it back{key}", theme.marks.up));
     }
     if model.composer.is_shell {
-        badges.push(if model.engine_elsewhere {
+        badges.push(if model.program.engine_elsewhere {
             "shell: on this machine, not through the engine".to_owned()
         } else {
             "shell: runs here, the model is not told".to_owned()

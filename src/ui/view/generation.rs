@@ -45,8 +45,14 @@ pub(super) fn draw(
     buffer.set_style(area, theme.ground());
     let inner = layout::inset(area);
     let is_current = view.generation == view.current;
-    let which = if is_current { "the present one" } else { "as it was when it ended" };
-    let title = format!(" Context {} of {}, {which} · read only ", view.generation, view.current);
+    let title = if is_current {
+        " The present context · read only ".to_owned()
+    } else {
+        let (number, last) = (view.generation, view.current);
+        format!(
+            " Context {number}, as it was when it ended; the present one is {last} · read only "
+        )
+    };
     let line = theme.marks.line.repeat(usize::from(inner.width));
     put(buffer, (inner.x, inner.y), inner.width, line, theme.border_focus);
     put(buffer, (inner.x + 2, inner.y), inner.width.saturating_sub(4), title, theme.title);

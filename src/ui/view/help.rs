@@ -25,7 +25,7 @@ pub(super) fn draw(
     buffer: &mut Buffer,
     now: f64,
 ) -> u16 {
-    let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
+    let area = panel::centred(area, 90, area.height);
     let title = if model.help_filter.is_empty() {
         "Help · type to search · esc closes".to_owned()
     } else {
@@ -46,7 +46,7 @@ pub(super) fn draw(
 
 /// Draws a page that is no help.
 pub(super) fn draw_page(page: &Page, theme: &Theme, area: Rect, buffer: &mut Buffer) -> u16 {
-    let area = panel::centred(area, 90, area.height.saturating_sub(2).max(4));
+    let area = panel::centred(area, 90, area.height);
     let inner = panel::draw(&format!("{} · esc closes", page.title), theme, area, buffer);
     let lines = page.lines.iter().flat_map(|line| {
         let line = Line::styled(sanitize(line).into_owned(), theme.text);

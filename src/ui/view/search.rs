@@ -16,16 +16,23 @@ fn is_pager(model: &Model) -> bool {
 
 /// Rows the pager, or an earlier context, leaves to the line: what is found must not lie under it.
 pub(super) fn rows_below(model: &Model, height: u16) -> u16 {
-    let is_shown = model.search.typing.is_some() || !model.search.pattern.is_empty();
-    u16::from(is_pager(model) && is_shown && height > 3)
+    u16::from(is_pager(model) && is_shown(model) && height > 3)
+}
+
+/// Is there a search to tell of? One that was begun outside of a pager only marks what it finds
+/// there.
+fn is_shown(model: &Model) -> bool {
+    let is_here = match is_pager(model) {
+        true => model.search.depth == model.overlays.len(),
+        false => model.focus == Focus::Transcript,
+    };
+    model.search.typing.is_some() || !model.search.pattern.is_empty() && is_here
 }
 
 /// Draws the line at the bottom of `area` while there is a search; says where the cursor is.
 pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Point> {
     let is_pager = is_pager(model);
-    let is_shown = model.search.typing.is_some()
-        || !model.search.pattern.is_empty() && (model.focus == Focus::Transcript || is_pager);
-    if !is_shown || area.height < 2 || area.width < 10 {
+    if !is_shown(model) || area.height < 2 || area.width < 10 {
         return None;
     }
     let row = Rect { y: area.bottom() - 1, height: 1, width: area.width / 2, ..area };

@@ -36,7 +36,7 @@ pub(super) fn draw(
     buffer: &mut Buffer,
     now: f64,
 ) {
-    let area = panel::centred(area, 110, area.height.saturating_sub(2));
+    let area = panel::centred(area, 110, area.height);
     let inner = panel::draw("Background tasks", theme, area, buffer);
     if inner.height == 0 {
         return;

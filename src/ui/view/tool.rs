@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::super::model::cell::{ToolCell, ToolState};
 use super::super::render::ansi::ansi;
-use super::super::render::diff::{BESIDE_FROM, Beside, Diff};
+use super::super::render::diff::{Beside, Diff};
 use super::super::render::format;
 use super::super::render::highlight::HighlightCache;
 use super::super::render::sanitize::sanitize;
@@ -230,7 +230,7 @@ pub(super) fn diff_lines(
     highlight: &HighlightCache,
 ) -> (Vec<Line<'static>>, usize) {
     let diff = Diff::new(blocks);
-    if beside && width >= BESIDE_FROM {
+    if diff.is_beside(beside, width) {
         let pairs = Beside::new(&diff);
         let end = pairs.rows().min(most);
         (pairs.lines(0..end, width, theme, highlight), pairs.rows() - end)

@@ -7,6 +7,7 @@ use ratatui::widgets::Widget;
 
 use super::super::keymap::{Action, Context};
 use super::super::model::Model;
+use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::wrap::wrap;
 use super::super::theme::Theme;
@@ -27,12 +28,14 @@ pub(super) fn draw(model: &Model, theme: &Theme, area: Rect, buffer: &mut Buffer
 
 pub(super) fn lines(model: &Model, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let info = &model.status.info;
+    let folder =
+        format::folder(&info.work_dir.display().to_string(), model.program.home.as_deref());
     let mut lines = vec![
         Line::from(vec![
             Span::styled("kimi-tui", theme.heading),
             Span::styled(format!("  {}", env!("CARGO_PKG_VERSION")), theme.muted),
         ]),
-        Line::styled(sanitize(&info.work_dir.display().to_string()).into_owned(), theme.muted),
+        Line::styled(sanitize(&folder).into_owned(), theme.muted),
         Line::default(),
     ];
     if info.is_demo {

@@ -11,7 +11,20 @@ use crate::ui::render::width::line_width;
 use crate::ui::theme::Theme;
 
 /// Columns from which two texts have room side by side.
-pub const BESIDE_FROM: u16 = 140;
+pub(super) const BESIDE_FROM: u16 = 140;
+
+impl Diff<'_> {
+    /// Is it shown in two columns, where that is `wanted`? There must be room, and both must hold
+    /// something: a new file would leave half of the screen empty.
+    #[must_use]
+    pub fn is_beside(&self, wanted: bool, width: u16) -> bool {
+        let has = |is: fn(&Row) -> bool| self.rows.iter().any(is);
+        wanted
+            && width >= BESIDE_FROM
+            && has(|row| matches!(row, Row::Context { .. } | Row::Removed { .. }))
+            && has(|row| matches!(row, Row::Context { .. } | Row::Added { .. }))
+    }
+}
 
 /// A row of the two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

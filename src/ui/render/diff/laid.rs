@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use super::beside::{Columns, Pair, pairs};
 use super::rows::Row;
-use super::{BESIDE_FROM, Diff, Painter};
+use super::{Diff, Painter};
 use crate::message::DiffBlock;
 use crate::ui::render::highlight::HighlightCache;
 use crate::ui::render::sanitize::sanitize_line;
@@ -36,7 +36,7 @@ impl Laid {
         hl: &HighlightCache,
     ) -> Self {
         let diff = Diff::new(blocks);
-        let pairs = (beside && width >= BESIDE_FROM).then(|| pairs(&diff.rows));
+        let pairs = diff.is_beside(beside, width).then(|| pairs(&diff.rows));
         let mut starts = vec![0];
         let mut end = 0;
         let mut add = |height: usize| {

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::beside::BESIDE_FROM;
 use super::*;
 use crate::ui::render::width::width as cells;
 
@@ -146,6 +147,16 @@ fn two_texts_stand_side_by_side() {
 }
 
 #[test]
+fn a_text_without_another_one_has_all_the_room() {
+    let is_beside = |old: &str, new: &str| Diff::new(&[block(old, new)]).is_beside(true, 150);
+    assert!(is_beside("a\nb", "a\nc") && is_beside("a", "a\nb") && is_beside("a", "b"));
+    assert!(!is_beside("", "a\nb") && !is_beside("a\nb", ""));
+    let both = [block("a", "b")];
+    let diff = Diff::new(&both);
+    assert!(!diff.is_beside(false, 150) && !diff.is_beside(true, BESIDE_FROM - 1));
+}
+
+#[test]
 fn long_lines_are_wrapped_and_narrow_ones_lose_their_numbers() {
     let blocks = [block("", "abcdefghijklmnopqrstuvwxyz")];
     assert_eq!(plain(&blocks, 24)[1..], ["1 + abcdefghijklmnopqrst", "  ↪ uvwxyz"]);
@@ -218,7 +229,7 @@ proptest! {
         }];
         let (theme, hl) = (Theme::dark(), HighlightCache::inline());
         let diff = Diff::new(&blocks);
-        let all = if beside {
+        let all = if diff.is_beside(beside, width) {
             let beside = Beside::new(&diff);
             beside.lines(0..beside.rows(), width, &theme, &hl)
         } else {

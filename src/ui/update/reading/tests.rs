@@ -2,6 +2,7 @@ use crate::message::ToolReturn;
 use crate::ui::effect::Effect;
 use crate::ui::model::Focus;
 use crate::ui::model::cell::Group;
+use crate::ui::model::search::Search;
 use crate::ui::model::transcript::Position;
 use crate::ui::testing::Harness;
 
@@ -130,6 +131,22 @@ fn the_pager_shows_all_of_a_cell_and_searches_in_it() {
     h.keys("<esc>");
     assert!(h.model.overlays.is_empty());
     assert_eq!(h.model.focus, Focus::Transcript);
+}
+
+#[test]
+fn a_search_in_the_pager_ends_with_it_and_the_one_before_goes_on() {
+    let mut h = session(80, 20);
+    h.keys("<tab>/answer<enter>o");
+    assert!(!h.picture().contains("/answer"), "it is not of the pager");
+    h.keys("/zzz<enter>");
+    h.picture();
+    assert!(h.picture().contains("/zzz  nothing matches"));
+    h.keys("/line<enter>/yyy<enter><esc>");
+    let picture = h.picture();
+    assert!(picture.contains("/answer  1/3") || picture.contains("/answer  3/3"), "{picture}");
+    h.keys("<esc>o");
+    h.keys("/zzz<enter><esc>");
+    assert_eq!(h.model.search, Search::default());
 }
 
 #[test]

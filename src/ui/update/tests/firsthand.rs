@@ -134,10 +134,13 @@ fn why_a_turn_failed_is_told_once_and_comes_back_with_the_session() {
 
 #[test]
 fn the_doctor_is_called_for_what_this_run_goes_by_and_shown_as_a_page() {
-    let mut h = Harness::new(80, 24);
-    h.model.doctor = vec!["--model".into(), "m".into(), "doctor".into()];
+    let mut h = Harness::unopened(80, 24);
+    h.model.program.doctor = vec!["--model".into(), "m".into(), "doctor".into()];
+    let id = h.model.next_effect();
+    h.model.opening = Some(id);
+    h.open(id, Vec::new());
     h.keys("/doctor<enter>");
-    assert!(h.take_effects().contains(&Effect::Examine(h.model.doctor.clone())));
+    assert!(h.take_effects().contains(&Effect::Examine(h.model.program.doctor.clone())));
     h.send(Msg::Examined("ok    Models: m answers\nfail  Data: no room".into()));
     let picture = h.picture();
     assert!(picture.contains("Doctor") && picture.contains("fail  Data: no room"), "{picture}");

@@ -132,7 +132,7 @@ fn over_another_processs_engine_the_screen_says_where_a_command_runs() {
     let mut h = Harness::new(100, 24);
     h.keys("!");
     assert!(h.picture().contains("shell: runs here"), "{}", h.picture());
-    h.model.engine_elsewhere = true;
+    h.model.program.engine_elsewhere = true;
     assert!(h.picture().contains("shell: on this machine, not through the engine"));
     h.keys("make<enter>");
     assert!(h.picture().contains("Runs on this machine, in /home/me/project"), "{}", h.picture());

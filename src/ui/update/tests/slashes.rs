@@ -151,13 +151,13 @@ fn chosen(h: &mut Harness) -> Option<String> {
 #[test]
 fn the_editor_is_chosen_from_a_list_or_named() {
     let mut h = Harness::new(100, 30);
-    h.model.external_editor = "micro".into();
+    h.model.program.external_editor = "micro".into();
     h.keys("/editor<enter>");
     let picture = h.picture();
     assert!(picture.contains("micro") && picture.contains("code --wait (VS Code)"), "{picture}");
     h.keys("nano<enter>");
     assert_eq!(chosen(&mut h).as_deref(), Some("nano"));
-    assert_eq!(h.model.external_editor, "nano");
+    assert_eq!(h.model.program.external_editor, "nano");
     h.keys("/editor emacsclient -t<enter>");
     assert_eq!(chosen(&mut h).as_deref(), Some("emacsclient -t"));
     h.keys("/editor<enter>VISUAL<enter>");

@@ -193,7 +193,7 @@ fn a_row_of_a_change_is_walked_to_and_its_context_read_and_restored() {
     assert!(h.picture().contains("Reading it"), "the answer to another question");
     h.send(Msg::Generation { id, result: Ok(Arc::new(transcript)) });
     let picture = h.picture();
-    assert!(picture.contains("a thing of the past") && picture.contains("Context 0 of 1"));
+    assert!(picture.contains("a thing of the past") && picture.contains("Context 0, as it was"));
     h.keys("<left>");
     assert_eq!(h.take_effects(), [], "there is none before the first");
     h.keys("R");

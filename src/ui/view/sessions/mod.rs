@@ -42,7 +42,7 @@ pub(super) fn draw(
     now: f64,
     scrolled: &mut Option<usize>,
 ) -> Option<Point> {
-    let area = panel::centred(area, 200, area.height.saturating_sub(2).max(4));
+    let area = panel::centred(area, 200, area.height);
     let inner = panel::draw(&title(list), theme, area, buffer);
     if inner.height == 0 {
         return None;
@@ -125,7 +125,8 @@ fn draw_list(
         let line = Rect { y, height: 1, ..area };
         match item {
             Item::Place(place) => {
-                let place = sanitize(place);
+                let place = format::folder(place, model.program.home.as_deref());
+                let place = sanitize(&place);
                 let place = truncate_middle(&place, usize::from(area.width));
                 put(buffer, (line.x, y), line.width, place, theme.heading);
             }
