@@ -62,6 +62,8 @@ fn main() {
         "nowhere",
         "nowh",
         "tests tenth xyz",
+        "w17 w4242 w3131",
+        "testsw tenthw",
     ] {
         let query_parsed = Query::parse(query);
         let mut found = 0;

@@ -63,10 +63,19 @@ pub enum Overlay {
 pub struct Page {
     /// Its title.
     pub title: &'static str,
-    /// Its lines.
-    pub lines: Vec<String>,
+    /// What it says.
+    pub text: PageText,
     /// First visible line.
     pub scroll: u16,
+}
+
+/// What a page says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageText {
+    /// Lines, each as it is.
+    Lines(Vec<String>),
+    /// Markdown of this program.
+    Markdown(&'static str),
 }
 
 /// One cell on the whole screen.

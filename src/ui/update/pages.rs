@@ -1,7 +1,7 @@
 //! Texts to read: use of tokens, MCP servers, hooks, what changed; and questions beside the conversation.
 
 use super::super::effect::Effect;
-use super::super::model::overlay::{Overlay, Page};
+use super::super::model::overlay::{Overlay, Page, PageText};
 use super::super::model::{Aside, Model};
 use super::super::render::format;
 use super::{generation, setup, toast};
@@ -19,7 +19,11 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
             toast(model, "Looking at configuration, model, terminal and data…", now);
             return Some(vec![Effect::Examine(model.program.doctor.clone())]);
         }
-        "changelog" => ("What changed", CHANGELOG.lines().map(str::to_owned).collect()),
+        "changelog" => {
+            let from = CHANGELOG.find("\n## ").map_or(0, |at| at + 1);
+            show(model, "What changed", PageText::Markdown(&CHANGELOG[from..]));
+            return Some(Vec::new());
+        }
         "version" => {
             toast(model, concat!("kimi-tui ", env!("CARGO_PKG_VERSION")), now);
             return Some(Vec::new());
@@ -28,15 +32,19 @@ pub(super) fn command(model: &mut Model, name: &str, rest: &str, now: f64) -> Op
         "btw" => return Some(ask(model, rest, now)),
         _ => return None,
     };
-    model.overlays.push(Overlay::Page(Page { title, lines, scroll: 0 }));
+    show(model, title, PageText::Lines(lines));
     Some(Vec::new())
+}
+
+fn show(model: &mut Model, title: &'static str, text: PageText) {
+    model.overlays.push(Overlay::Page(Page { title, text, scroll: 0 }));
 }
 
 /// What the program needs was looked at.
 pub(super) fn examined(model: &mut Model, said: &str) {
     model.status.toast = None;
     let lines = said.lines().map(str::to_owned).collect();
-    model.overlays.push(Overlay::Page(Page { title: "Doctor", lines, scroll: 0 }));
+    show(model, "Doctor", PageText::Lines(lines));
 }
 
 const CHANGELOG: &str = include_str!("../../../CHANGELOG.md");

@@ -15,6 +15,18 @@ pub(super) fn key(model: &mut Model, key: KeyPress, now: f64) -> Option<Vec<Effe
     if vim.mode == Mode::Insert && vim.is_writing() && key.code != KeyCode::Esc && !key.ctrl {
         return None;
     }
+    // With nothing to search in, both can only mean a command of this program.
+    let is_command = !key.ctrl && !key.alt && matches!(key.code, KeyCode::Char('/' | ':'));
+    if is_command
+        && vim.mode == Mode::Normal
+        && vim.pending().is_empty()
+        && composer.editor.is_empty()
+    {
+        vim.mode = Mode::Insert;
+        composer.editor.insert("/");
+        composer.completion = 0;
+        return Some(Vec::new());
+    }
     let mut text = Text::new(&composer.editor.text(), composer.editor.position());
     let before = text.chars.clone();
     let pressed = vim.press(key, &mut text);

@@ -1,4 +1,4 @@
-//! The help page, made from the keymap.
+//! The help page, made from the keymap, and pages of other text.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,9 @@ use ratatui::widgets::Widget;
 
 use super::super::keymap::Context;
 use super::super::model::Model;
-use super::super::model::overlay::Page;
+use super::super::model::overlay::{Page, PageText};
+use super::super::render::highlight::HighlightCache;
+use super::super::render::markdown::{markdown, markdown_open};
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::{truncate_line, width as text_width};
 use super::super::render::wrap::wrap;
@@ -45,21 +47,29 @@ pub(super) fn draw(
 }
 
 /// Draws a page that is no help.
-pub(super) fn draw_page(page: &Page, theme: &Theme, area: Rect, buffer: &mut Buffer) -> u16 {
+pub(super) fn draw_page(
+    page: &Page,
+    (theme, highlight): (&Theme, &HighlightCache),
+    area: Rect,
+    buffer: &mut Buffer,
+) -> u16 {
     let area = panel::centred(area, 90, area.height);
     let inner = panel::draw(&format!("{} · esc closes", page.title), theme, area, buffer);
-    let lines = page.lines.iter().flat_map(|line| {
-        let line = Line::styled(sanitize(line).into_owned(), theme.text);
-        wrap(&line, inner.width, &[], &[])
-    });
-    show(lines.collect(), page.scroll, inner, buffer)
+    let lines = match &page.text {
+        PageText::Markdown(text) => markdown(text, inner.width, theme, highlight),
+        PageText::Lines(lines) => {
+            let line = |line: &String| Line::styled(sanitize(line).into_owned(), theme.text);
+            lines.iter().flat_map(|text| wrap(&line(text), inner.width, &[], &[])).collect()
+        }
+    };
+    show(lines, page.scroll, inner, buffer)
 }
 
 /// Draws the answer to a question beside the conversation.
 pub(super) fn draw_aside(
     model: &Model,
     scroll: u16,
-    theme: &Theme,
+    (theme, highlight): (&Theme, &HighlightCache),
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<u16> {
@@ -73,9 +83,10 @@ pub(super) fn draw_aside(
     if aside.answer.is_empty() && !aside.is_done {
         lines.push(Line::styled("The model is asked", theme.muted));
     }
-    for line in sanitize(&aside.answer).lines() {
-        lines.extend(wrap(&Line::styled(line.to_owned(), theme.text), inner.width, &[], &[]));
-    }
+    lines.extend(match aside.is_done {
+        true => markdown(&aside.answer, inner.width, theme, highlight),
+        false => markdown_open(&aside.answer, inner.width, theme, highlight),
+    });
     Some(show(lines, scroll, inner, buffer))
 }
 

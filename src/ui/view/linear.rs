@@ -248,7 +248,7 @@ fn panel(
             state.push("Nothing matches.".to_owned());
         }
     } else if let Some(overlay) = model.overlays.last() {
-        draw_overlay(model, overlay, theme, area, &mut buffer, now, info);
+        draw_overlay(model, overlay, (theme, &caches.highlight), area, &mut buffer, now, info);
     } else if model.approvals.current().is_some() {
         let rows = caches.subject.update(model, theme, &caches.highlight, area.width);
         let height = approval::height(model, area.width, rows).min(area.height);

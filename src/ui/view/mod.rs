@@ -153,7 +153,8 @@ pub fn view(
         cursor = search::draw(model, theme, layout::inset(layout.chat), buffer).or(cursor);
     }
     if let Some(overlay) = model.overlays.last() {
-        cursor = draw_overlay(model, overlay, theme, layout.overlay, buffer, wall, &mut info);
+        let look = (theme, &caches.highlight);
+        cursor = draw_overlay(model, overlay, look, layout.overlay, buffer, wall, &mut info);
     }
     leader::draw(model, theme, layout.overlay, buffer);
     // A cursor where keys would not write anything promises what is not so.
@@ -189,7 +190,7 @@ pub fn view(
 fn draw_overlay(
     model: &Model,
     overlay: &Overlay,
-    theme: &Theme,
+    (theme, highlight): (&Theme, &HighlightCache),
     area: Rect,
     buffer: &mut ratatui::buffer::Buffer,
     now: f64,
@@ -215,10 +216,10 @@ fn draw_overlay(
             timeline::draw(model, theme, inner, buffer, true, now);
         }
         Overlay::Page(page) => {
-            info.page_scroll = Some(help::draw_page(page, theme, area, buffer));
+            info.page_scroll = Some(help::draw_page(page, (theme, highlight), area, buffer));
         }
         Overlay::Aside { scroll } => {
-            info.page_scroll = help::draw_aside(model, *scroll, theme, area, buffer);
+            info.page_scroll = help::draw_aside(model, *scroll, (theme, highlight), area, buffer);
         }
         Overlay::Rewind(run) => {
             rewind::draw(run, &model.status.info.work_dir, theme, area, buffer);

@@ -186,6 +186,18 @@ fn vim_keys_change_the_draft_and_enter_still_sends() {
 }
 
 #[test]
+fn a_command_is_begun_from_vims_normal_mode_where_there_is_no_draft() {
+    for (keys, text) in [(":vim", "/vim"), ("/vim", "/vim"), ("d:", ""), ("ione<esc>:", "one")] {
+        let mut h = Harness::new(80, 24);
+        h.keys("/vim<enter><esc>").keys(keys);
+        assert_eq!(h.model.composer.editor.text(), text, "{keys}");
+    }
+    let mut h = Harness::new(80, 24);
+    h.keys("/vim<enter><esc>:vim<enter>");
+    assert!(h.model.composer.vim.is_none(), "it is carried out");
+}
+
+#[test]
 fn esc_leaves_insert_mode_first_and_stops_the_turn_then() {
     let mut h = Harness::new(80, 24);
     h.keys("/vim<enter>").begin_turn("q").step(1);

@@ -117,9 +117,9 @@ fn a_question_beside_the_conversation_is_answered_in_a_panel() {
     h.event(Event::Extension(Extension::SideAnswer(piece)));
     assert!(h.picture().contains("Because"), "{}", h.picture());
     let cells = h.model.transcript.cells().len();
-    let end = BtwEnd { id: id.clone(), response: Some("Because of it.".into()), error: None };
+    let end = BtwEnd { id: id.clone(), response: Some("Because of **it**.".into()), error: None };
     h.event(Event::BtwEnd(end));
-    assert!(h.picture().contains("Because of it."));
+    assert!(h.picture().contains("Because of it."), "Markdown: {}", h.picture());
     assert_eq!(h.model.transcript.cells().len(), cells, "it is no part of the conversation");
     h.keys("<esc>");
     assert_eq!(sent(&mut h), []);
