@@ -101,7 +101,6 @@ pub(crate) fn print() {
     let past = read.join().expect("read");
     let whole = began.elapsed();
     let taken = Instant::now();
-    caches.forget_cells();
     drop(update(
         &mut model,
         Msg::Opened { id, result: Ok(Opened { info: Default::default(), past }) },

@@ -28,6 +28,18 @@ impl TokenUsage {
             .saturating_add(self.input_cache_creation)
     }
 
+    /// Counts another call's tokens, too.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.input_other, other.input_other),
+            (&mut self.output, other.output),
+            (&mut self.input_cache_read, other.input_cache_read),
+            (&mut self.input_cache_creation, other.input_cache_creation),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
     /// Input and output together: what the context holds after the call.
     #[must_use]
     pub fn total(&self) -> u64 {

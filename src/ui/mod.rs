@@ -20,6 +20,8 @@ mod progress;
 mod region;
 pub mod render;
 mod runtime;
+#[cfg(test)]
+mod storm;
 mod terminal;
 #[cfg(test)]
 mod testing;

@@ -296,15 +296,9 @@ impl App {
     fn finish(&mut self, done: Done) -> anyhow::Result<()> {
         self.clock.want();
         match done {
-            Done::Msg(msg) => {
-                if matches!(&msg, Msg::Preview { id, .. } if self.model.opening == Some(*id)) {
-                    self.caches.forget_cells();
-                }
-                self.take_in(msg)
-            }
+            Done::Msg(msg) => self.take_in(msg),
             Done::Door(door, id, opened) => {
                 if self.model.opening == Some(id) {
-                    self.caches.forget_cells();
                     self.executor.door = Some(*door);
                 }
                 self.take_in(Msg::Opened { id, result: Ok(*opened) })

@@ -59,6 +59,9 @@ pub struct Approvals {
     pub top: usize,
     /// Is all of a long request shown?
     pub is_expanded: bool,
+    /// How many requests have been the first one: what is drawn of one is not taken for another one's,
+    /// whatever they are called.
+    pub shown: u64,
     shown_at: f64,
     quiet_since: f64,
 }
@@ -96,6 +99,7 @@ impl Approvals {
         self.preview.clear();
         self.has_content = false;
         self.top = 0;
+        self.shown += 1;
         self.shown_at = now;
         self.quiet_since = self.quiet_since.max(now);
     }
@@ -203,7 +207,7 @@ impl Approvals {
 
     /// Forgets everything that waits.
     pub fn clear(&mut self) {
-        *self = Self { quiet_since: self.quiet_since, ..Self::default() };
+        *self = Self { quiet_since: self.quiet_since, shown: self.shown, ..Self::default() };
     }
 }
 

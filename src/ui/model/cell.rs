@@ -208,10 +208,8 @@ pub enum Mark {
     },
     /// The context is being summarised, or was.
     Compacted {
-        /// Tokens before and after, once known.
-        tokens: Option<(u64, u64)>,
-        /// Did it fail?
-        failed: bool,
+        /// How far it is.
+        outcome: Compaction,
         /// What the model no longer has as it was, a line each.
         losses: Vec<String>,
     },
@@ -227,6 +225,26 @@ pub enum Mark {
         /// Tokens before.
         tokens: u64,
     },
+}
+
+/// How far a compaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compaction {
+    /// It goes on.
+    #[default]
+    Running,
+    /// The context is another one; tokens before and after, where the engine tells.
+    Done(Option<(u64, u64)>),
+    /// The context is what it was.
+    Failed,
+}
+
+impl Mark {
+    /// A compaction begins.
+    #[must_use]
+    pub fn compacting() -> Self {
+        Self::Compacted { outcome: Compaction::Running, losses: Vec::new() }
+    }
 }
 
 /// Where a tool call stands.

@@ -151,6 +151,8 @@ pub struct Model {
     pub screen: Screen,
     /// The conversation.
     pub transcript: Transcript,
+    /// Which conversation that is, counted: cells of different ones may have the same names.
+    pub conversation: u64,
     /// What is being written.
     pub composer: Composer,
     /// Where one stands in what waits to be sent.
@@ -247,6 +249,7 @@ impl Model {
                 is_zoomed: false,
             },
             transcript: Transcript::default(),
+            conversation: 0,
             composer: Composer::default(),
             queue: queue::QueueView::default(),
             mention: Mention::default(),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::cell::{Cell, CellId, CellKind, Fate, Group, Life, ToolCell, ToolState};
+use super::cell::{
+    Cell, CellId, CellKind, Compaction, Fate, Group, Life, Mark, ToolCell, ToolState,
+};
 use super::heights::Heights;
 use super::selection::{Presses, Selection, Spot};
 use crate::message::Generation;
@@ -445,6 +447,9 @@ impl Cell {
             CellKind::Tool(tool) if !tool.state.is_over() => {
                 tool.state = ToolState::Cancelled;
                 tool.seconds = tool.started.map(|started| (now - started).max(0.0));
+            }
+            CellKind::Mark(Mark::Compacted { outcome: outcome @ Compaction::Running, .. }) => {
+                *outcome = Compaction::Failed;
             }
             _ => {}
         }

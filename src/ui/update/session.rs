@@ -97,6 +97,7 @@ pub(super) fn opened(
 pub(super) fn preview(model: &mut Model, id: EffectId, transcript: Transcript) -> Vec<Effect> {
     if model.opening == Some(id) {
         model.transcript = transcript;
+        model.conversation += 1;
         model.timeline = Timeline::default();
         model.search = Search::default();
         model.focus = Focus::Composer;
@@ -144,6 +145,7 @@ impl Shown {
 pub(super) fn reset(model: &mut Model) {
     let mut fresh = Model::new(model.screen.width, model.screen.height);
     fresh.screen = model.screen;
+    fresh.conversation = model.conversation + 1;
     fresh.keymap = std::mem::take(&mut model.keymap);
     fresh.composer = Composer::default();
     std::mem::swap(&mut fresh.composer, &mut model.composer);

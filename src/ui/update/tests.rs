@@ -20,7 +20,7 @@ mod travel;
 
 use crate::message::{CheckpointId, CheckpointRef, ContentPart, Generation, ToolReturn};
 use crate::ui::effect::Effect;
-use crate::ui::model::cell::{CellKind, Fate, Mark, ToolState};
+use crate::ui::model::cell::{CellKind, Compaction, Fate, Mark, ToolState};
 use crate::ui::model::overlay::Overlay;
 use crate::ui::model::status::Activity;
 use crate::ui::msg::Msg;
@@ -333,6 +333,24 @@ fn a_checkpoint_that_is_gone_is_not_offered_again() {
 }
 
 #[test]
+fn a_compaction_of_another_engine_has_no_sizes_and_one_that_never_ends_failed() {
+    let begin = || Event::CompactionBegin(crate::wire::Empty {});
+    let mut h = Harness::new(80, 24);
+    h.begin_turn("q").text("a").end_turn();
+    h.begin_turn("/compact").event(begin());
+    assert!(h.picture().contains("Summarising the context 0s"));
+    h.wait(2.0);
+    assert!(h.picture().contains("Summarising the context 2s"), "{}", h.picture());
+    h.event(Event::CompactionEnd(crate::wire::Empty {})).end_turn().wait(9.0);
+    assert!(h.picture().contains("── Context summarised ──"), "{}", h.picture());
+    assert_eq!(h.model.transcript.cells()[0].fate, Fate::Compacted);
+
+    h.begin_turn("go on").event(begin()).event(Event::StepInterrupted(crate::wire::Empty {}));
+    h.end_turn().wait(9.0);
+    assert!(h.picture().contains("could not be summarised and is unchanged"), "{}", h.picture());
+}
+
+#[test]
 fn compaction_marks_what_was_summarised_and_says_what_it_saved() {
     let mut h = Harness::new(80, 24);
     h.begin_turn("q").text("a").end_turn();
@@ -349,7 +367,10 @@ fn compaction_marks_what_was_summarised_and_says_what_it_saved() {
     let last = h.model.transcript.cells().last().expect("a mark");
     assert_eq!(
         last.kind,
-        CellKind::Mark(Mark::Compacted { tokens: Some((900, 90)), failed: false, losses: vec![] })
+        CellKind::Mark(Mark::Compacted {
+            outcome: Compaction::Done(Some((900, 90))),
+            losses: vec![]
+        })
     );
     assert_eq!((last.fate, last.finished), (Fate::Live, true));
     assert_eq!(h.model.transcript.cells()[0].fate, Fate::Compacted);

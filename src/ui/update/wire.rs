@@ -2,7 +2,9 @@
 //! are the same fold, so both end in the same model.
 
 use super::super::model::Model;
-use super::super::model::cell::{CellId, CellKind, Fate, Level, Life, Mark, ToolCell, ToolState};
+use super::super::model::cell::{
+    CellId, CellKind, Compaction, Fate, Level, Life, Mark, ToolCell, ToolState,
+};
 use super::super::model::status::{Activity, CallCost};
 use super::super::model::timeline::Jump;
 use super::{generation, ledger, pages, tasks, timeline};
@@ -26,10 +28,9 @@ pub(super) fn apply(model: &mut Model, event: Event, at: f64) {
         Event::StepInterrupted(_) => model.transcript.finish_from(model.step_start, at),
         Event::StepRetry(retry) => retry_step(model, &retry, at),
         Event::CompactionBegin(_) => {
-            let mark = Mark::Compacted { tokens: None, failed: false, losses: Vec::new() };
-            model.transcript.push(CellKind::Mark(mark), false, at);
+            model.transcript.push(CellKind::Mark(Mark::compacting()), false, at);
         }
-        Event::CompactionEnd(_) => end_compaction(model, false),
+        Event::CompactionEnd(_) => end_compaction(model, Compaction::Done(None)),
         Event::StatusUpdate(update) => status(model, update, at),
         Event::Notification(note) => {
             let level = match note.severity.as_str() {
@@ -135,7 +136,7 @@ fn begin_turn(model: &mut Model, text: &str, at: f64) {
 }
 
 fn end_turn(model: &mut Model, at: f64) {
-    end_compaction(model, true);
+    end_compaction(model, Compaction::Failed);
     let start = model.turn_start;
     model.transcript.finish_from(start, at);
     model.status.retry = None;
@@ -204,11 +205,7 @@ fn status(model: &mut Model, update: StatusUpdate, at: f64) {
             _ => 0,
         };
         status.calls.push(CallCost { turn: status.turns, step, usage, cost });
-        let total = &mut status.total_usage;
-        total.input_other += usage.input_other;
-        total.output += usage.output;
-        total.input_cache_read += usage.input_cache_read;
-        total.input_cache_creation += usage.input_cache_creation;
+        status.total_usage.add(&usage);
     }
     if let Some(mcp) = update.mcp_status {
         status.mcp = mcp;
@@ -418,15 +415,13 @@ fn compacted(model: &mut Model, change: &ContextChange, at: f64) {
     let open = open_compaction(model);
     model.transcript.set_fate_from(0, Fate::Compacted);
     model.transcript.generation = change.new_generation;
-    let index = open.unwrap_or_else(|| {
-        let mark = Mark::Compacted { tokens: None, failed: false, losses: Vec::new() };
-        model.transcript.push(CellKind::Mark(mark), true, at)
-    });
+    let index =
+        open.unwrap_or_else(|| model.transcript.push(CellKind::Mark(Mark::compacting()), true, at));
     let life = Life::from(change.new_generation);
     model.transcript.edit(index, |cell| {
         (cell.fate, cell.life) = (Fate::Live, life);
-        if let CellKind::Mark(Mark::Compacted { tokens, .. }) = &mut cell.kind {
-            *tokens = Some(sizes);
+        if let CellKind::Mark(Mark::Compacted { outcome, .. }) = &mut cell.kind {
+            *outcome = Compaction::Done(Some(sizes));
         }
     });
     let cell = last_cell(model);
@@ -473,13 +468,21 @@ fn open_compaction(model: &Model) -> Option<usize> {
     })
 }
 
-fn end_compaction(model: &mut Model, turn_is_over: bool) {
-    if let Some(index) = open_compaction(model) {
-        model.transcript.edit(index, |cell| {
-            cell.finished = true;
-            if let CellKind::Mark(Mark::Compacted { tokens: None, failed, .. }) = &mut cell.kind {
-                *failed = turn_is_over;
-            }
-        });
+/// A compaction is over. One that told its sizes was a success whatever follows.
+fn end_compaction(model: &mut Model, how: Compaction) {
+    let Some(index) = open_compaction(model) else { return };
+    let mut is_told = true;
+    model.transcript.edit(index, |cell| {
+        cell.finished = true;
+        if let CellKind::Mark(Mark::Compacted { outcome, .. }) = &mut cell.kind
+            && *outcome == Compaction::Running
+        {
+            (*outcome, is_told) = (how, false);
+        }
+    });
+    // An engine without our news says no more than this.
+    if !is_told && how != Compaction::Failed {
+        model.transcript.set_fate_from(0, Fate::Compacted);
+        model.transcript.edit(index, |cell| cell.fate = Fate::Live);
     }
 }

@@ -32,7 +32,7 @@ const FEEDBACK: u16 = 4;
 /// which only those in the window are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Subject {
-    key: Option<(String, u16, u64, bool)>,
+    key: Option<(u64, u16, u64, bool)>,
     sheet: Sheet,
     /// Its first rows that say what is dangerous.
     dangers: usize,
@@ -51,8 +51,8 @@ impl Subject {
             *self = Self::default();
             return 0;
         };
-        let key = (request.id.clone(), width, theme.revision, model.diffs_beside);
-        if self.key.as_ref() != Some(&key) {
+        let key = (model.approvals.shown, width, theme.revision, model.diffs_beside);
+        if self.key != Some(key) {
             self.sheet = subject(request, model.diffs_beside, theme, highlight, width);
             self.dangers = dangers(request, theme, width).len();
             self.key = Some(key);

@@ -1,7 +1,5 @@
 //! What fills the context: the gauge in numbers, tokens by kind as bars, and every message.
 
-use std::cmp::Ordering;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -163,11 +161,11 @@ fn calls(model: &Model, view: &LedgerView, theme: &Theme, area: Rect, buffer: &m
     let mut order: Vec<usize> = (0..all.len()).rev().collect();
     if !view.by_age {
         // Where no price is known the tokens tell what was dear.
-        let weight = |index: &usize| {
-            let usage = all[*index].usage;
-            (all[*index].cost.unwrap_or(0.0), usage.input() + usage.output)
-        };
-        order.sort_by(|a, b| weight(b).partial_cmp(&weight(a)).unwrap_or(Ordering::Equal));
+        let weight = |index: &usize| (all[*index].cost.unwrap_or(0.0), all[*index].usage.total());
+        order.sort_by(|a, b| {
+            let ((a, few), (b, many)) = (weight(a), weight(b));
+            b.total_cmp(&a).then(many.cmp(&few))
+        });
     }
     let what = if view.by_age { "the latest first" } else { "the dearest first" };
     let head = format!(" {}, {what} ", format::count(all.len(), "step", "steps"));
@@ -232,14 +230,16 @@ fn bars(ledger: &ContextLedger, theme: &Theme, width: u16) -> Vec<Line<'static>>
     const NAME: usize = 14;
     const NUMBERS: usize = 24;
     let largest = ledger.shares.iter().map(|share| share.tokens).max().unwrap_or(0).max(1);
-    let all: u64 = ledger.shares.iter().map(|share| share.tokens).sum::<u64>().max(1);
+    let all =
+        ledger.shares.iter().fold(0_u64, |sum, share| sum.saturating_add(share.tokens)).max(1);
     let room = usize::from(width).saturating_sub(NAME + NUMBERS + 2).min(60);
     ledger
         .shares
         .iter()
         .map(|share| {
-            let cells = |of: u64| usize::try_from(of * room as u64 / largest).unwrap_or(room);
-            let full = cells(share.tokens).max(usize::from(share.tokens > 0 && room > 0));
+            let cells = u128::from(share.tokens) * room as u128 / u128::from(largest);
+            let cells = usize::try_from(cells).unwrap_or(room);
+            let full = cells.max(usize::from(share.tokens > 0 && room > 0));
             #[expect(clippy::cast_precision_loss, reason = "a ratio for a person")]
             let part = share.tokens as f64 / all as f64;
             let messages = match share.messages {

@@ -67,6 +67,7 @@ impl Linear {
         width: u16,
         now: f64,
     ) -> Said {
+        caches.follow(model);
         let mut said = Said::default();
         self.cells(model, theme, caches, width, now, &mut said.lines);
         let activity = match model.status.activity {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::text::{Line, Span};
 
-use super::super::model::cell::Mark;
+use super::super::model::cell::{Compaction, Mark};
 use super::super::render::format;
 use super::super::render::sanitize::sanitize;
 use super::super::render::width::width as text_width;
@@ -42,9 +42,9 @@ pub(super) fn lines(
             lines.extend(indented("Files stay as they are.", theme, width));
             lines
         }
-        Mark::Compacted { tokens: Some(tokens), losses, .. } => {
-            let mut lines =
-                vec![rule(&format!("Context summarised · {}", price(*tokens)), theme, width)];
+        Mark::Compacted { outcome: Compaction::Done(tokens), losses } => {
+            let price = tokens.map(|tokens| format!(" · {}", price(tokens))).unwrap_or_default();
+            let mut lines = vec![rule(&format!("Context summarised{price}"), theme, width)];
             if is_open {
                 lines.extend(losses.iter().flat_map(|loss| indented(loss, theme, width)));
             } else if !losses.is_empty() {
@@ -60,10 +60,10 @@ pub(super) fn lines(
             let text = format!("Context {generation} is back · {}", price(*tokens));
             vec![rule(&text, theme, width)]
         }
-        Mark::Compacted { tokens: None, failed: true, .. } => {
+        Mark::Compacted { outcome: Compaction::Failed, .. } => {
             vec![rule("The context could not be summarised and is unchanged", theme, width)]
         }
-        Mark::Compacted { tokens: None, failed: false, .. } => {
+        Mark::Compacted { outcome: Compaction::Running, .. } => {
             let elapsed = Duration::try_from_secs_f64((now - began).max(0.0)).unwrap_or_default();
             vec![rule(
                 &format!("Summarising the context {}", format::seconds(elapsed)),

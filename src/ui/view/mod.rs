@@ -82,6 +82,8 @@ pub struct Caches {
     subject: approval::Subject,
     pages: pager::Pages,
     past: generation::Lines,
+    /// Whose cells they are.
+    conversation: u64,
 }
 
 impl Caches {
@@ -91,9 +93,12 @@ impl Caches {
         Self { highlight: HighlightCache::inline(), ..Self::default() }
     }
 
-    /// Other cells come under the names of those that were drawn.
-    pub fn forget_cells(&mut self) {
-        *self = Self { highlight: std::mem::take(&mut self.highlight), ..Self::default() };
+    /// Forgets the cells of another conversation than the one that is drawn.
+    fn follow(&mut self, model: &Model) {
+        if self.conversation != model.conversation {
+            let highlight = std::mem::take(&mut self.highlight);
+            *self = Self { highlight, conversation: model.conversation, ..Self::default() };
+        }
     }
 }
 
@@ -105,6 +110,7 @@ pub fn view(
     frame: &mut Frame,
     now: f64,
 ) -> FrameInfo {
+    caches.follow(model);
     let area = frame.area();
     // Ages of sessions are told by the clock on the wall, all else by that of what is shown.
     let (wall, now) = (now, model.clock(now));

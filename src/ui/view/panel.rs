@@ -5,6 +5,7 @@ use ratatui::layout::{Position as Point, Rect};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::super::model::editor::Editor;
+use super::super::render::sanitize::sanitize_line;
 use super::super::render::width::width as text_width;
 use super::super::theme::Theme;
 use super::put::put;
@@ -27,9 +28,10 @@ pub(super) fn draw(title: &str, theme: &Theme, area: Rect, buffer: &mut Buffer) 
     if area.height < 4 || area.width < 10 {
         return area;
     }
+    // It may name what a model or a session did.
     let block = Block::bordered()
         .border_style(theme.border_focus)
-        .title(format!(" {title} "))
+        .title(format!(" {} ", sanitize_line(title, 0)))
         .title_style(theme.title);
     let inner = block.inner(area);
     block.render(area, buffer);

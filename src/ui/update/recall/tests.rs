@@ -110,7 +110,6 @@ fn nothing_moves_when_the_rest_has_been_read() {
     assert_ne!(h.model.transcript.position, Position::Follow);
     let mut past: Recall = story.into_iter().collect();
     past.continue_tail(shown);
-    h.caches.forget_cells();
     h.send(Msg::Opened { id, result: Ok(Opened { info: std::sync::Arc::new(info()), past }) });
     assert_eq!(rows(h.picture()), before);
     assert!(!h.model.transcript.is_tail && h.model.transcript.cells().len() > 2 * shown);

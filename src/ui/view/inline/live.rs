@@ -38,6 +38,7 @@ pub fn live(
     (width, height): (u16, u16),
     now: f64,
 ) -> Live {
+    caches.follow(model);
     let now = model.clock(now);
     let screen = Rect { x: 0, y: 0, width, height };
     let subject = caches.subject.update(model, theme, &caches.highlight, width);
