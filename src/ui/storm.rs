@@ -16,6 +16,8 @@ use super::model::sessions::{SessionDone, SessionRow};
 use super::model::setup::Told;
 use super::msg::{Mouse, Msg, Opened};
 use super::testing::{Harness, info};
+use super::theme::Theme;
+use super::view::inline::{Piece, Printed, live};
 use super::view::{Caches, Linear, linear_theme};
 use crate::message::SessionId;
 use crate::session::Session;
@@ -73,6 +75,7 @@ struct Storm {
     /// Every key of the default map, and some more.
     keys: Vec<KeyPress>,
     linear: Linear,
+    printed: Printed,
 }
 
 impl Storm {
@@ -87,11 +90,16 @@ impl Storm {
                 .chars()
                 .map(|c| KeyPress::plain(super::key::KeyCode::Char(c))),
         );
-        let h = match random.u8(0..4) {
+        let mut h = match random.u8(0..4) {
             0 => Harness::unopened(80, 24),
             _ => Harness::new(80, 24),
         };
-        Self { random, h, keys, linear: Linear::default() }
+        h.model.settings.inline = random.u8(0..3) == 0;
+        h.model.composer.vim = random.bool().then(Default::default);
+        let nowhere = std::path::Path::new("/nonexistent");
+        let name = ["dark", "light", "ansi", "clear"][random.usize(..4)];
+        h.theme = Theme::load(name, nowhere).expect("a theme");
+        Self { random, h, keys, linear: Linear::default(), printed: Printed::default() }
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -392,7 +400,18 @@ impl Storm {
     }
 
     fn drawn(&mut self) -> Buffer {
-        self.h.draw().backend().buffer().clone()
+        let Harness { model, theme, caches, now, .. } = &mut self.h;
+        if model.wants_full_screen() {
+            return self.h.draw().backend().buffer().clone();
+        }
+        let size = (model.screen.width, model.screen.height);
+        for piece in self.printed.next(model, theme, size, *now) {
+            let (Piece::Line(line) | Piece::Prompt(line)) = piece else { continue };
+            assert!(!line.to_string().contains(is_bad), "a control character is printed: {line}");
+        }
+        let live = live(model, &self.printed, theme, caches, size, *now);
+        let _ = model.painted(&live.info);
+        live.buffer
     }
 
     fn look(&mut self) {
@@ -403,7 +422,6 @@ impl Storm {
         let anew = self.drawn();
         self.h.caches = before;
         assert!(kept == anew, "kept:\n{}\nanew:\n{}", rows(&kept), rows(&anew));
-        let is_bad = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}');
         let bad = kept.content().iter().find(|cell| cell.symbol().contains(is_bad));
         assert_eq!(bad, None, "a control character would reach the terminal");
         let (theme, now) = (linear_theme(), self.h.now);
@@ -429,6 +447,11 @@ impl Storm {
         assert!(self.h.model.overlays.is_empty(), "{:?}", self.h.model.overlays);
         self.look();
     }
+}
+
+/// Nothing of a control sequence, and nothing that turns the direction of writing round.
+fn is_bad(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn rows(buffer: &Buffer) -> String {
