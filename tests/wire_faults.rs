@@ -38,10 +38,12 @@ fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+/// Nobody may be there to wait for an orphan: one that has ended does not run.
 fn running(file: &PathBuf) -> bool {
     let text = std::fs::read_to_string(file).expect("an id");
     let pid = Pid::from_raw(text.trim().parse().expect("an id")).expect("an id");
-    test_kill_process(pid).is_ok()
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", text.trim())).unwrap_or_default();
+    test_kill_process(pid).is_ok() && !stat.contains(") Z")
 }
 
 /// Starts a turn whose command never ends, and waits until it runs.
@@ -187,6 +189,16 @@ fn a_client_that_dies_leaves_no_orphan() {
     rustix::process::kill_process_group(group, rustix::process::Signal::HUP).expect("sent");
     child.wait().expect("its end");
     all_is_well(&world, &files);
+}
+
+#[test]
+fn a_server_that_is_killed_takes_the_command_of_its_turn_along() {
+    let world = scripted(&[&endless(), "text: x"]);
+    let mut client = Client::with(&world, &["--yolo"]);
+    let files = mid_turn(&mut client, &world);
+    client.kill();
+    client.wait();
+    until("the command's end", || files.iter().all(|file| !running(file)));
 }
 
 #[test]
@@ -364,8 +376,6 @@ fn a_command_that_a_killed_server_left_behind_is_found_again_and_can_be_stopped(
     let (_, id) = body.split_once('(').expect("its id");
     let task_id = id.split(')').next().expect("its id");
     client.call("2", "kimi_tui/stop_task", &json!({ "task_id": task_id }));
-    let stat = format!("/proc/{}/stat", lines(&pid)[0]);
-    // Nobody may be there to wait for an orphan.
-    until("its end", || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z")));
+    until("its end", || !running(&pid));
     assert!(client.end().0.success());
 }

@@ -45,6 +45,7 @@ mod think;
 mod todo;
 mod tool;
 mod typed;
+mod watch;
 mod write_file;
 
 pub use background::BackgroundTasks;

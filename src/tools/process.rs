@@ -5,12 +5,14 @@ use std::env;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::birth::Birth;
+use super::watch::Watched;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -28,6 +30,8 @@ pub(crate) struct Running {
     pub output: ChildStdout,
     /// What the shell waits for before it runs the command.
     pub gate: Option<ChildStdin>,
+    /// Behind `group`: what was killed is over.
+    watched: Option<Watched>,
 }
 
 /// Waits for a line, then becomes the shell `$0` with the command `$1`. When nobody is left to
@@ -36,7 +40,8 @@ const WAIT_FOR_LINE: &str = r#"IFS= read -r _ || exit 125; exec "$0" -c "$1" </d
 
 /// Starts `command` in `work_dir` with bash, or sh where there is none.
 ///
-/// Standard input is empty, nobody can ask on the terminal, and pagers do not page.
+/// Standard input is empty, nobody can ask on the terminal, and pagers do not page. When this program
+/// is killed, so is the command.
 ///
 /// # Errors
 /// When the shell cannot be started or `work_dir` is gone.
@@ -44,7 +49,9 @@ pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running>
     let (reader, writer) = io::pipe()?;
     let mut shell = detached(shell());
     shell.arg("-c").arg(command).stdin(Stdio::null());
-    spawn(shell, work_dir, reader, writer.into())
+    let mut running = spawn(shell, work_dir, reader, writer.into())?;
+    running.watched = running.group.number.and_then(Watched::begin);
+    Ok(running)
 }
 
 /// Like [`spawn_shell`], but the command does not begin before [`Running::begin`], so that it can be
@@ -107,22 +114,27 @@ fn spawn(
     let group = Group::of(&child);
     let output = ChildStdout::from_std(OwnedFd::from(reader).into())?;
     let gate = child.stdin.take();
-    Ok(Running { group, child, output, gate })
+    Ok(Running { group, child, output, gate, watched: None })
 }
 
 /// A command for `program` that leads a process group. Where `setsid` exists it leads a session
 /// too: then `/dev/tty` cannot be opened, and a password prompt fails instead of writing over the
 /// screen and reading our keys.
 pub(crate) fn detached(program: &Path) -> Command {
+    detached_std(program).into()
+}
+
+/// Like [`detached`], for a process that no runtime waits for.
+pub(super) fn detached_std(program: &Path) -> std::process::Command {
     static SETSID: OnceLock<Option<PathBuf>> = OnceLock::new();
     match SETSID.get_or_init(|| find_program("setsid")) {
         Some(setsid) => {
-            let mut command = Command::new(setsid);
+            let mut command = std::process::Command::new(setsid);
             command.arg(program);
             command
         }
         None => {
-            let mut command = Command::new(program);
+            let mut command = std::process::Command::new(program);
             command.process_group(0);
             command
         }

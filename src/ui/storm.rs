@@ -208,7 +208,7 @@ impl Storm {
                 json!({"parent_tool_call_id": id, "agent_id": text, "subagent_type": text,
                     "event": self.event(1)}),
             ),
-            16 | 17 | 18 => ("ContentPart", json!({"type": "text", "text": text})),
+            16..=18 => ("ContentPart", json!({"type": "text", "text": text})),
             19 => ("ContentPart", json!({"type": "think", "think": text})),
             20 | 21 => ("ToolCall", self.call()),
             22 => ("ToolCallPart", json!({"arguments_part": text})),
