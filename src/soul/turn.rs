@@ -16,7 +16,8 @@ use crate::message::{ContentPart, Message, Role, UserInput};
 use crate::prompts;
 use crate::session::short_title;
 use crate::wire::{
-    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin, TurnFailed,
+    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin, TurnCut,
+    TurnFailed,
 };
 
 /// How a turn ended that did not fail.
@@ -290,6 +291,14 @@ impl Soul {
         if let Some(message) = outcome.failure() {
             let message = message.to_owned();
             self.hub.extension(Extension::TurnFailed(TurnFailed { message }));
+        }
+        let cut = match outcome {
+            PromptOutcome::Cancelled => Some(None),
+            PromptOutcome::MaxStepsReached { steps } => Some(Some(steps)),
+            _ => None,
+        };
+        if let Some(steps) = cut {
+            self.hub.extension(Extension::TurnCut(TurnCut { steps }));
         }
         self.hub.event(Event::turn_end());
         self.hub.flush();

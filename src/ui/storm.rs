@@ -271,6 +271,7 @@ impl Storm {
                 2 => ("ToolOutput", json!({"tool_call_id": id, "text": text})),
                 3 => ("TaskOutput", json!({"task_id": id, "text": text})),
                 4 => ("SideAnswer", json!({"id": id, "text_delta": text})),
+                _ if number == 0 => ("TurnCut", json!({"steps": number})),
                 _ => ("TurnFailed", json!({"message": text})),
             },
         };

@@ -51,6 +51,8 @@ pub enum Extension {
     ToolOutput(ToolOutputChunk),
     /// The turn ends because something failed; told right before its `TurnEnd`.
     TurnFailed(TurnFailed),
+    /// The turn ends though the model was not done; told right before its `TurnEnd`.
+    TurnCut(TurnCut),
 }
 
 impl Extension {
@@ -194,6 +196,14 @@ pub struct ContextRestored {
 pub struct TurnFailed {
     /// What happened and what to do, for a person.
     pub message: String,
+}
+
+/// The model was not done when its turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnCut {
+    /// The limit of steps that was reached; none where somebody stopped the turn.
+    #[serde(default)]
+    pub steps: Option<u64>,
 }
 
 /// A person approved a call with other arguments than the model's.

@@ -33,7 +33,7 @@ pub use event::{
 pub use extension::{
     CallEdited, CheckpointCreated, ContextChange, ContextRestored, ContextReverted,
     ContextRewritten, ContextSize, Extension, MessageFate, MessagesPinned, OutputStream,
-    RevertCause, RewrittenMessage, SideAnswer, ToolOutputChunk, TurnFailed,
+    RevertCause, RewrittenMessage, SideAnswer, ToolOutputChunk, TurnCut, TurnFailed,
 };
 pub use request::{
     ApprovalRequest, HookAnswer, HookRequest, Question, QuestionAnswer, QuestionOption,

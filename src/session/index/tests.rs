@@ -349,7 +349,8 @@ mod properties {
                 .into_iter()
                 .zip(said.chunks(3))
                 .filter(|(_, said)| {
-                    let said = format!("{filler}|{}", said.join("|")).to_lowercase();
+                    // The calls' name is found, too.
+                    let said = format!("{filler}|Bash|{}", said.join("|")).to_lowercase();
                     words.iter().all(|word| said.contains(word.as_str()))
                 })
                 .map(|(id, _)| id)

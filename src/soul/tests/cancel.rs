@@ -104,7 +104,7 @@ async fn in_a_compaction_the_context_stays_as_it_was() {
     world.send(Command::Cancel);
     let lines = world.rest().await;
     assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
-    assert_eq!(lines, ["TurnEnd", "Done Cancelled"]);
+    assert_eq!(lines, ["TurnCut None", "TurnEnd", "Done Cancelled"]);
     assert_eq!(world.history().await.len(), 4);
 }
 
@@ -147,7 +147,7 @@ async fn in_the_wait_before_a_compaction_is_tried_again() {
     assert_eq!(world.script.times_asked(), 1);
     let began = tokio::time::Instant::now();
     world.send(Command::Cancel);
-    assert_eq!(world.rest().await, ["TurnEnd", "Done Cancelled"]);
+    assert_eq!(world.rest().await, ["TurnCut None", "TurnEnd", "Done Cancelled"]);
     assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
     assert_eq!(world.history().await.len(), 4);
 }

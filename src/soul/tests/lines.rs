@@ -67,6 +67,7 @@ pub(super) fn event_line(event: &Event) -> String {
 fn extension_line(extension: &Extension) -> String {
     match extension {
         Extension::TurnFailed(failed) => format!("TurnFailed {}", failed.message),
+        Extension::TurnCut(cut) => format!("TurnCut {:?}", cut.steps),
         Extension::CheckpointCreated(made) => format!(
             "Checkpoint {} before {} ({} messages)",
             made.at,

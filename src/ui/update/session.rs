@@ -203,33 +203,28 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
     model.status.retry = None;
     model.approvals.clear();
     model.questions.clear();
-    match outcome {
-        PromptOutcome::Finished => {}
-        PromptOutcome::Cancelled => wire::notice(model, Level::Info, "Stopped.", now),
-        PromptOutcome::MaxStepsReached { steps } => {
-            let text = format!(
-                "Stopped after {steps} steps, the limit of one turn. Write \"go on\" to continue, \
-                 or raise loop_control.max_steps_per_turn in config.toml."
-            );
-            wire::notice(model, Level::Warning, text, now);
-        }
+    let said = match outcome {
+        PromptOutcome::Finished => None,
+        PromptOutcome::Cancelled => Some(cut(None)),
+        PromptOutcome::MaxStepsReached { steps } => Some(cut(Some(steps))),
         PromptOutcome::ModelNotSet => {
             let text = "No model is configured. Set KIMI_API_KEY, or add a provider and a model to \
                         config.toml (see docs/models.md), then open the session again.";
-            wire::notice(model, Level::Error, text, now);
+            Some((Level::Error, text.to_owned()))
         }
         PromptOutcome::NotSupported { capability, model: name } => {
             let text = format!("The model {name} does not take this: it lacks {capability}.");
-            wire::notice(model, Level::Error, text, now);
+            Some((Level::Error, text))
         }
         PromptOutcome::ProviderFailed { message, .. }
         | PromptOutcome::LoggedOut { message }
-        | PromptOutcome::Failed { message } => {
-            // The record has it too, and an engine that keeps one has told it already.
-            let is_it = |cell: &Cell| matches!(&cell.kind, CellKind::Notice { text, .. } if *text == message);
-            if !model.transcript.cells().iter().skip(model.turn_start).any(is_it) {
-                wire::notice(model, Level::Error, message, now);
-            }
+        | PromptOutcome::Failed { message } => Some((Level::Error, message)),
+    };
+    if let Some((level, text)) = said {
+        // The record has it too, and an engine that keeps one has told it already.
+        let is_it = |cell: &Cell| matches!(&cell.kind, CellKind::Notice { text: told, .. } if *told == text);
+        if !model.transcript.cells().iter().skip(model.turn_start).any(is_it) {
+            wire::notice(model, level, text, now);
         }
     }
     let mut effects = if was_cancelling { Vec::new() } else { next_queued(model, now) };
@@ -237,6 +232,21 @@ pub(super) fn prompt_done(model: &mut Model, outcome: PromptOutcome, now: f64) -
         effects.push(Effect::Notify("The turn has ended"));
     }
     effects
+}
+
+/// What is said of a turn that ended before the model was done: after the limit of `steps`, or because
+/// somebody stopped it.
+pub(super) fn cut(steps: Option<u64>) -> (Level, String) {
+    match steps {
+        None => (Level::Info, "Stopped.".to_owned()),
+        Some(steps) => (
+            Level::Warning,
+            format!(
+                "Stopped after {steps} steps, the limit of one turn. Write \"go on\" to continue, \
+                 or raise loop_control.max_steps_per_turn in config.toml."
+            ),
+        ),
+    }
 }
 
 /// A turn this long is worth a bell when nobody is looking.

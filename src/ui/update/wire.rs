@@ -7,7 +7,7 @@ use super::super::model::cell::{
 };
 use super::super::model::status::{Activity, CallCost};
 use super::super::model::timeline::Jump;
-use super::{generation, ledger, pages, tasks, timeline};
+use super::{generation, ledger, pages, session, tasks, timeline};
 use crate::message::{ContentPart, DisplayBlock, ToolCall, ToolReturn};
 use crate::wire::{
     ApprovalChoice, ContextChange, ContextRestored, ContextReverted, ContextRewritten, Event,
@@ -351,6 +351,10 @@ fn extend(model: &mut Model, extension: Extension, at: f64) {
         }
         Extension::SideAnswer(piece) => pages::answered(model, &piece),
         Extension::TurnFailed(failed) => notice(model, Level::Error, failed.message, at),
+        Extension::TurnCut(cut) => {
+            let (level, text) = session::cut(cut.steps);
+            notice(model, level, text, at);
+        }
         Extension::MessagesPinned(pinned) => generation::pinned(model, &pinned, at),
         Extension::MessagesHidden(hidden) => generation::hidden(model, &hidden, at),
         Extension::RevertPreview(preview) => timeline::priced(model, preview),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ui::keymap::Context;
 use crate::wire::record::Recorded;
-use crate::wire::{PromptOutcome, TurnFailed};
+use crate::wire::{PromptOutcome, TurnCut, TurnFailed};
 
 /// The last row of the picture.
 fn last_row(h: &mut Harness) -> String {
@@ -130,6 +130,33 @@ fn why_a_turn_failed_is_told_once_and_comes_back_with_the_session() {
     h.model.opening = Some(id);
     h.open(id, recorded.collect());
     assert_eq!(count(&h), 1);
+}
+
+#[test]
+fn why_a_turn_was_cut_short_is_said_once_and_comes_back() {
+    for (outcome, steps, words) in [
+        (PromptOutcome::Cancelled, None, "Stopped."),
+        (PromptOutcome::MaxStepsReached { steps: 7 }, Some(7), "Stopped after 7 steps"),
+    ] {
+        let count = |h: &mut Harness| h.picture().matches(words).count();
+        let cut = Event::Extension(Extension::TurnCut(TurnCut { steps }));
+        let mut h = Harness::new(80, 24);
+        h.begin_turn("go").event(cut.clone()).event(Event::turn_end());
+        h.send(Msg::Door(DoorMessage::PromptDone(outcome.clone())));
+        assert_eq!(count(&mut h), 1);
+        h.begin_turn("again").event(Event::turn_end());
+        h.send(Msg::Door(DoorMessage::PromptDone(outcome)));
+        assert_eq!(count(&mut h), 2, "an engine that keeps no record of it is believed, too");
+
+        let begin = crate::wire::TurnBegin { user_input: "go".into() };
+        let story = [Event::TurnBegin(begin), cut, Event::turn_end()];
+        let recorded = story.into_iter().map(|message| Recorded { timestamp: 1.0, message });
+        let mut h = Harness::unopened(80, 24);
+        let id = h.model.next_effect();
+        h.model.opening = Some(id);
+        h.open(id, recorded.collect());
+        assert_eq!(count(&mut h), 1);
+    }
 }
 
 #[test]
