@@ -26,6 +26,7 @@ mod rules;
 mod script;
 mod slash;
 mod spec;
+mod storm;
 mod strategies;
 mod subagents;
 mod travel;
