@@ -66,29 +66,14 @@ fn not_spoken(key: &str) -> LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, ProviderConfig};
+    use crate::config::Config;
+    use crate::llm::fixture;
 
     fn model(kind: ProviderKind, env: &[(&str, &str)]) -> ResolvedModel {
-        ResolvedModel {
-            key: "m".into(),
-            model: "name".into(),
-            display_name: "M".into(),
-            max_context_size: 1000,
-            capabilities: vec![],
-            thinking: false,
-            provider: ProviderConfig {
-                kind,
-                base_url: "http://127.0.0.1:9/v1".into(),
-                api_key: String::new(),
-                env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-                custom_headers: Default::default(),
-                reasoning_key: None,
-                oauth: None,
-            },
-            max_output_tokens: None,
-            price: None,
-            network: Default::default(),
-        }
+        let mut model = fixture::model(kind, "http://127.0.0.1:9/v1");
+        model.provider.api_key.clear();
+        model.provider.env = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        model
     }
 
     fn refused(model: &ResolvedModel) -> String {
@@ -104,7 +89,7 @@ mod tests {
             ProviderKind::Anthropic,
             ProviderKind::GoogleGenai,
         ] {
-            assert_eq!(build(&model(kind, &[])).expect("a provider").model_name(), "name");
+            assert_eq!(build(&model(kind, &[])).expect("a provider").model_name(), "some-model");
         }
         assert_eq!(build(&model(ProviderKind::Echo, &[])).expect("ok").model_name(), "echo");
     }

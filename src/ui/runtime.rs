@@ -168,7 +168,13 @@ impl App {
     async fn serve(&mut self, mut results: UnboundedReceiver<Done>) -> anyhow::Result<()> {
         while !self.is_over {
             let now = self.time.now();
-            let frame = sleep_until(self.clock.due(now), now);
+            let due = self.clock.due(now);
+            let frame = async move {
+                // A timer rounds up to milliseconds: what is due is due, and a key is shown at once.
+                if due.is_none_or(|due| due > now) {
+                    sleep_until(due, now).await;
+                }
+            };
             let change = sleep_until(self.model.next_change(now), now);
             let input = match &mut self.input {
                 Some(input) => input,

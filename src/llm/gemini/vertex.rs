@@ -86,29 +86,14 @@ pub(super) fn place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ProviderConfig, ProviderKind};
+    use crate::config::ProviderKind;
+    use crate::llm::fixture;
 
     fn placed(key: &str, base: &str, env: &[(&str, &str)]) -> Result<Place, String> {
-        let model = ResolvedModel {
-            key: "v".into(),
-            model: "gemini-x".into(),
-            display_name: "V".into(),
-            max_context_size: 1000,
-            capabilities: vec![],
-            thinking: false,
-            provider: ProviderConfig {
-                kind: ProviderKind::Vertexai,
-                base_url: base.into(),
-                api_key: key.into(),
-                env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-                custom_headers: Default::default(),
-                reasoning_key: None,
-                oauth: None,
-            },
-            max_output_tokens: None,
-            price: None,
-            network: Default::default(),
-        };
+        let mut model = fixture::model(ProviderKind::Vertexai, base);
+        model.model = "gemini-x".into();
+        model.provider.api_key = key.into();
+        model.provider.env = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         place(&model, &|_| None).map_err(|error| error.to_string())
     }
 
