@@ -104,58 +104,39 @@ fn the_smallest_screen_shows_a_dangerous_command_and_that_it_is_dangerous() {
     assert!(h.picture().contains("! Danger: "), "{}", h.picture());
 }
 
-#[test]
-fn why_a_turn_failed_is_told_once_and_comes_back_with_the_session() {
-    let message = "example.com answered 500: try again.".to_owned();
-    let failed = Event::Extension(Extension::TurnFailed(TurnFailed { message: message.clone() }));
-    let count = |h: &Harness| {
-        let is_it =
-            |kind: &CellKind| matches!(kind, CellKind::Notice { text, .. } if *text == message);
-        h.model.transcript.cells().iter().filter(|cell| is_it(&cell.kind)).count()
-    };
+/// Times `words` are said of a turn that ended with this event and outcome: live, in a second turn of an
+/// engine that only has the outcome, and when the session is opened again.
+fn times_said(words: &str, event: &Event, outcome: &PromptOutcome) -> [usize; 3] {
+    let count = |h: &mut Harness| h.picture().matches(words).count();
+    let done = || Msg::Door(DoorMessage::PromptDone(outcome.clone()));
     let mut h = Harness::new(80, 24);
-    h.begin_turn("go").event(failed.clone()).end_turn();
-    let outcome = PromptOutcome::ProviderFailed { message: message.clone(), retryable: true };
-    h.send(Msg::Door(DoorMessage::PromptDone(outcome.clone())));
-    assert_eq!(count(&h), 1);
-    h.begin_turn("again").end_turn();
-    h.send(Msg::Door(DoorMessage::PromptDone(outcome)));
-    assert_eq!(count(&h), 2, "an engine that keeps no record of it is believed, too");
-
-    let begin = crate::wire::TurnBegin { user_input: "go".into() };
-    let story = [Event::TurnBegin(begin), failed, Event::turn_end()];
+    h.begin_turn("go").event(event.clone()).event(Event::turn_end()).send(done());
+    let live = count(&mut h);
+    h.begin_turn("again").event(Event::turn_end()).send(done());
+    let both = count(&mut h);
+    let begin = Event::TurnBegin(crate::wire::TurnBegin { user_input: "go".into() });
+    let story = [begin, event.clone(), Event::turn_end()];
     let recorded = story.into_iter().map(|message| Recorded { timestamp: 1.0, message });
     let mut h = Harness::unopened(80, 24);
     let id = h.model.next_effect();
     h.model.opening = Some(id);
     h.open(id, recorded.collect());
-    assert_eq!(count(&h), 1);
+    [live, both - live, count(&mut h)]
 }
 
 #[test]
-fn why_a_turn_was_cut_short_is_said_once_and_comes_back() {
-    for (outcome, steps, words) in [
-        (PromptOutcome::Cancelled, None, "Stopped."),
-        (PromptOutcome::MaxStepsReached { steps: 7 }, Some(7), "Stopped after 7 steps"),
+fn why_a_turn_ended_early_is_told_once_and_comes_back_with_the_session() {
+    let cut = |steps| Event::Extension(Extension::TurnCut(TurnCut { steps }));
+    let message = "example.com answered 500: try again.".to_owned();
+    let failed = Event::Extension(Extension::TurnFailed(TurnFailed { message: message.clone() }));
+    let refused = PromptOutcome::ProviderFailed { message: message.clone(), retryable: true };
+    let limit = PromptOutcome::MaxStepsReached { steps: 7 };
+    for (words, event, outcome) in [
+        (message.as_str(), failed, refused),
+        ("Stopped.", cut(None), PromptOutcome::Cancelled),
+        ("Stopped after 7 steps", cut(Some(7)), limit),
     ] {
-        let count = |h: &mut Harness| h.picture().matches(words).count();
-        let cut = Event::Extension(Extension::TurnCut(TurnCut { steps }));
-        let mut h = Harness::new(80, 24);
-        h.begin_turn("go").event(cut.clone()).event(Event::turn_end());
-        h.send(Msg::Door(DoorMessage::PromptDone(outcome.clone())));
-        assert_eq!(count(&mut h), 1);
-        h.begin_turn("again").event(Event::turn_end());
-        h.send(Msg::Door(DoorMessage::PromptDone(outcome)));
-        assert_eq!(count(&mut h), 2, "an engine that keeps no record of it is believed, too");
-
-        let begin = crate::wire::TurnBegin { user_input: "go".into() };
-        let story = [Event::TurnBegin(begin), cut, Event::turn_end()];
-        let recorded = story.into_iter().map(|message| Recorded { timestamp: 1.0, message });
-        let mut h = Harness::unopened(80, 24);
-        let id = h.model.next_effect();
-        h.model.opening = Some(id);
-        h.open(id, recorded.collect());
-        assert_eq!(count(&mut h), 1);
+        assert_eq!(times_said(words, &event, &outcome), [1, 1, 1], "{words}");
     }
 }
 
