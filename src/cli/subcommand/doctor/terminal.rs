@@ -160,7 +160,7 @@ fn tmux(around: &Surroundings) -> Vec<Check> {
     let mut checks = Vec::new();
     for (name, wanted, what) in [
         ("set-clipboard", "on", "copying through the terminal"),
-        ("allow-passthrough", "on", "what tmux itself does not know"),
+        ("allow-passthrough", "on", "way through for what tmux does not know"),
     ] {
         let value = option(name).unwrap_or_default();
         checks.push(if matches!(value.as_str(), "on" | "all" | "external") {
