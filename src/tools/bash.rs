@@ -92,7 +92,7 @@ impl TypedTool for Bash {
         if let Some(done) = context.services.errand(context, errand).await {
             return Ok(done);
         }
-        let running = spawn_shell(&params.command, &context.work_dir).map_err(|error| {
+        let running = spawn_shell(&params.command, &context.work_dir).await.map_err(|error| {
             let folder = context.work_dir.display();
             if !context.work_dir.is_dir() {
                 let what = format!(

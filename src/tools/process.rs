@@ -45,17 +45,17 @@ const WAIT_FOR_LINE: &str = r#"IFS= read -r _ || exit 125; exec "$0" -c "$1" </d
 ///
 /// # Errors
 /// When the shell cannot be started or `work_dir` is gone.
-pub(crate) fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running> {
-    let (reader, writer) = io::pipe()?;
-    let mut shell = detached(shell());
-    shell.arg("-c").arg(command).stdin(Stdio::null());
-    let mut running = spawn(shell, work_dir, reader, writer.into())?;
+pub(crate) async fn spawn_shell(command: &str, work_dir: &Path) -> io::Result<Running> {
+    let mut running = spawn_waiting(command, work_dir)?;
+    // Watched before it begins: there is no moment in which nobody knows of it.
     running.watched = running.group.number.and_then(Watched::begin);
+    running.begin().await;
     Ok(running)
 }
 
 /// Like [`spawn_shell`], but the command does not begin before [`Running::begin`], so that it can be
-/// written down first: a command nobody knows of cannot be stopped by a later run of the program.
+/// written down first: a command nobody knows of cannot be stopped by a later run of the program. It
+/// is not watched.
 ///
 /// # Errors
 /// As [`spawn_shell`].
@@ -90,7 +90,8 @@ impl Running {
 }
 
 fn waiting(command: &str) -> Command {
-    let mut gate = detached(shell());
+    // The smallest shell is there soonest.
+    let mut gate = detached(Path::new("/bin/sh"));
     gate.arg("-c").arg(WAIT_FOR_LINE).arg(shell()).arg(command).stdin(Stdio::piped());
     gate
 }
