@@ -5,6 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::user;
 
+/// The person's home folder, where one is known.
+#[must_use]
+pub fn home() -> Option<PathBuf> {
+    directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
+}
+
 /// The share folder's layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
@@ -21,10 +27,10 @@ impl Paths {
         if let Some(dir) = env::var_os("KIMI_SHARE_DIR").filter(|dir| !dir.is_empty()) {
             return Ok(Self { share: std::path::absolute(PathBuf::from(dir))? });
         }
-        let home = directories::BaseDirs::new().ok_or_else(|| {
+        let home = home().ok_or_else(|| {
             user("No home folder is known.", "Set HOME, or KIMI_SHARE_DIR to a folder for data.")
         })?;
-        Ok(Self { share: home.home_dir().join(".kimi") })
+        Ok(Self { share: home.join(".kimi") })
     }
 
     /// A layout below `share`.

@@ -247,17 +247,24 @@ fn a_terminal_that_fails_in_any_of_its_steps_ends_the_call_and_is_given_back() {
     }
 }
 
+/// An editor that was asked for a file in the turn of the request `p`, its session, and what it was
+/// told up to that.
+fn asked_for_a_file(world: &World) -> (Client, Value, Vec<Value>) {
+    fs::write(world.work().join("a.txt"), "saved").expect("a file");
+    let can = json!({"fs": {"readTextFile": true}});
+    let mut client = support::acp::editor(world, &["acp"], &can);
+    let session = new_session(&mut client, world);
+    client.request("p", "session/prompt", &support::acp::prompt(&session, "go"));
+    let told = client.until(|message| message["method"] == "fs/read_text_file");
+    (client, session, told)
+}
+
 #[test]
 fn a_cancel_that_is_sent_as_a_request_cancels_and_is_answered() {
     for method in ["session/cancel", "$/cancel_request"] {
         let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
         let world = scripted(&[&read, "text: again"]);
-        fs::write(world.work().join("a.txt"), "saved").expect("a file");
-        let can = json!({"fs": {"readTextFile": true}});
-        let mut client = support::acp::editor(&world, &["acp"], &can);
-        let session = new_session(&mut client, &world);
-        client.request("p", "session/prompt", &support::acp::prompt(&session, "go"));
-        client.until(|message| message["method"] == "fs/read_text_file");
+        let (mut client, session, _) = asked_for_a_file(&world);
         client.request("c", method, &json!({"sessionId": session, "requestId": "p"}));
         let mut ends = Vec::new();
         while ends.len() < 2 {
@@ -275,12 +282,7 @@ fn a_cancel_that_is_sent_as_a_request_cancels_and_is_answered() {
 fn an_editor_that_answers_nothing_can_still_cancel() {
     let read = call("r", "ReadFile", &json!({"path": "a.txt"}));
     let world = scripted(&[&read, "text: again"]);
-    fs::write(world.work().join("a.txt"), "saved").expect("a file");
-    let can = json!({"fs": {"readTextFile": true}});
-    let mut client = support::acp::editor(&world, &["acp"], &can);
-    let session = new_session(&mut client, &world);
-    client.request("p", "session/prompt", &support::acp::prompt(&session, "go"));
-    let asked = client.until(|message| message["method"] == "fs/read_text_file");
+    let (mut client, session, asked) = asked_for_a_file(&world);
     let cancel = json!({"sessionId": session});
     client.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": cancel}));
     assert_eq!(client.answer("p")["result"]["stopReason"], "cancelled");

@@ -208,8 +208,8 @@ fn tidy(path: &Path) -> PathBuf {
 }
 
 fn expand_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), directories::BaseDirs::new()) {
-        (Some(rest), Some(dirs)) => dirs.home_dir().join(rest),
+    match (path.strip_prefix("~/"), crate::paths::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
 }

@@ -201,8 +201,7 @@ fn refuse_no_workspace(root: &Path) -> Result<(), ScanError> {
     if root.parent().is_none() {
         return refuse("the root of the file system");
     }
-    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-    let home = home.map(|home| std::fs::canonicalize(&home).unwrap_or(home));
+    let home = crate::paths::home().map(|home| std::fs::canonicalize(&home).unwrap_or(home));
     match home {
         Some(home) if home == root => refuse("the home folder"),
         Some(home) if home.starts_with(root) => refuse("above the home folder"),

@@ -16,8 +16,7 @@ use crate::message::{ContentPart, Message, Role, UserInput};
 use crate::prompts;
 use crate::session::short_title;
 use crate::wire::{
-    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin, TurnCut,
-    TurnFailed,
+    CheckpointCreated, Empty, Event, Extension, PromptOutcome, StepBegin, TurnBegin, TurnFailed,
 };
 
 /// How a turn ended that did not fail.
@@ -292,13 +291,8 @@ impl Soul {
             let message = message.to_owned();
             self.hub.extension(Extension::TurnFailed(TurnFailed { message }));
         }
-        let cut = match outcome {
-            PromptOutcome::Cancelled => Some(None),
-            PromptOutcome::MaxStepsReached { steps } => Some(Some(steps)),
-            _ => None,
-        };
-        if let Some(steps) = cut {
-            self.hub.extension(Extension::TurnCut(TurnCut { steps }));
+        if let Some(cut) = outcome.cut() {
+            self.hub.extension(Extension::TurnCut(cut));
         }
         self.hub.event(Event::turn_end());
         self.hub.flush();

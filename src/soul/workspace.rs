@@ -50,8 +50,8 @@ impl Soul {
     }
 
     fn find_dir(&self, raw: &str) -> Result<PathBuf, String> {
-        let written = match (raw.strip_prefix("~/"), directories::BaseDirs::new()) {
-            (Some(rest), Some(dirs)) => dirs.home_dir().join(rest),
+        let written = match (raw.strip_prefix("~/"), crate::paths::home()) {
+            (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(raw),
         };
         let path = self.info.work_dir.join(written);

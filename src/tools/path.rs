@@ -33,7 +33,7 @@ pub(crate) fn resolve(context: &ToolContext, raw: &str) -> Result<Resolved, Fail
     if raw.contains('\0') {
         return Err(Failure::new("The path holds a NUL character.", "Invalid path"));
     }
-    let written = expand_home(raw, home().as_deref());
+    let written = expand_home(raw, crate::paths::home().as_deref());
     let relative = !written.is_absolute();
     let path = follow(&context.work_dir.join(written)).map_err(|error| {
         Failure::new(format!("`{raw}` cannot be resolved: {error}."), "Invalid path")
@@ -76,10 +76,6 @@ pub(crate) fn shown(context: &ToolContext, path: &Path) -> String {
         Ok(rest) => rest.display().to_string(),
         Err(_) => path.display().to_string(),
     }
-}
-
-fn home() -> Option<PathBuf> {
-    directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf())
 }
 
 fn expand_home(raw: &str, home: Option<&Path>) -> PathBuf {

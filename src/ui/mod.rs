@@ -119,7 +119,7 @@ pub fn run(
         .iter()
         .map(|hook| format!("{:?} {} {}", hook.event, hook.matcher, hook.command))
         .collect();
-    model.program.home = std::env::var("HOME").ok().filter(|home| !home.is_empty());
+    model.program.home = crate::paths::home().map(|home| home.display().to_string());
     model.program.doctor = options.doctor;
     model.program.plays_only = plays_only;
     model.screen.layouts = exec::layout::load(&host.paths().layout_file());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::record::{Recorder, StoryEnd};
-use super::{CheckpointCreated, Command, Event, Extension, Request, Room, SourceKind};
+use super::{CheckpointCreated, Command, Event, Extension, Request, Room, SourceKind, TurnCut};
 use crate::message::Price;
 use crate::message::SessionId;
 
@@ -82,6 +82,16 @@ impl PromptOutcome {
             Self::ProviderFailed { message, .. }
             | Self::LoggedOut { message }
             | Self::Failed { message } => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Why it ended though the model was not done, by somebody's wish.
+    #[must_use]
+    pub fn cut(&self) -> Option<TurnCut> {
+        match self {
+            Self::Cancelled => Some(TurnCut { steps: None }),
+            Self::MaxStepsReached { steps } => Some(TurnCut { steps: Some(*steps) }),
             _ => None,
         }
     }

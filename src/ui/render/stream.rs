@@ -275,13 +275,16 @@ mod tests {
         assert_eq!(lines[1..], markdown_open(&source, 40, &theme, &hl)[1..]);
     }
 
+    /// The colours of Rust are loaded from here on.
+    fn load_colours() {
+        let (language, code) = ("rust".into(), "".into());
+        drop(super::super::highlight::run(&HighlightJob { language, code }));
+    }
+
     #[test]
     fn colours_that_come_late_reach_long_code() {
         let (theme, hl) = (Theme::dark(), HighlightCache::new());
-        drop(super::super::highlight::run(&HighlightJob {
-            language: "rust".into(),
-            code: "".into(),
-        }));
+        load_colours();
         let source = format!("```rust\n{}", "let x = \"y\";\n".repeat(500));
         let mut stream = MarkdownStream::new();
         for _ in 0..5 {
@@ -293,10 +296,7 @@ mod tests {
     #[test]
     fn code_that_gets_too_long_has_no_colours() {
         let (theme, hl) = (Theme::dark(), HighlightCache::new());
-        drop(super::super::highlight::run(&HighlightJob {
-            language: "rust".into(),
-            code: "".into(),
-        }));
+        load_colours();
         let mut source = format!("```rust\n{}", "let\n".repeat(10_000));
         let mut stream = MarkdownStream::new();
         for _ in 0..3 {
